@@ -1,0 +1,30 @@
+/** What a webhook is: one file `<name>.webhook.ts` each, listed once in registry.ts. */
+import type { Reader } from '../cluster/cluster.ts';
+import type { AdmissionRequest } from '../cluster/objects.ts';
+import type { FailurePolicy, Verdict } from '../policies/verdict.ts';
+
+export interface DecisionContext {
+  /** Aborts when our own budget ends, some time before the API server stops waiting. */
+  readonly signal: AbortSignal;
+  /** Cluster reads of this one request: what was read once is not read again. */
+  readonly reader: Reader;
+}
+
+/** What answers one path: for the policy webhook of a later day, one for each policy. */
+export interface WebhookEntry {
+  /** As the entry is called in the webhook configuration; for the log and the metric. */
+  readonly name: string;
+  /** The entry's own failure policy, by which the edge answers when `decide` throws (design decision 13). */
+  readonly failurePolicy: FailurePolicy;
+  /** @throws anything: the edge turns it into the answer of the failure policy. */
+  decide(request: AdmissionRequest, context: DecisionContext): Verdict | Promise<Verdict>;
+}
+
+export interface Webhook {
+  /** Constant and low in cardinality: the metric label. */
+  readonly name: string;
+  /** Path below the listener; a segment `{name}` is a parameter. */
+  readonly path: string;
+  /** @returns undefined where no such entry is known: the edge answers 503, and the API server decides. */
+  entry(parameters: Readonly<Record<string, string>>): WebhookEntry | undefined;
+}
