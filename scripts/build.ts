@@ -1,0 +1,61 @@
+/**
+ * `npm run build`: one bundle in dist/ with lazily loaded parts as chunks, and V8's compile cache beside it, so that
+ * a read-only container starts without resolving and compiling hundreds of files (platform.md §3.5).
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { rolldown } from 'rolldown';
+
+const OUT = 'dist';
+
+async function bundle(commit: string, version: string): Promise<void> {
+  const build = await rolldown({
+    input: { 'pacto-gate': 'src/main.ts', handle: 'src/handle.ts' },
+    platform: 'node',
+    transform: { define: { BUILD_COMMIT: JSON.stringify(commit), BUILD_VERSION: JSON.stringify(version) } },
+    treeshake: true,
+  });
+  await build.write({
+    dir: OUT,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    minify: false,
+    sourcemap: false,
+  });
+  await build.close();
+}
+
+function commitOf(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    // A source archive has no history.
+    return 'unknown';
+  }
+}
+
+/** Runs the built server once, until it is ready, so that what serving loads is in the compile cache. */
+async function warm(): Promise<void> {
+  const cache = join(OUT, 'compile-cache');
+  mkdirSync(cache, { recursive: true });
+  execFileSync(process.execPath, [join(OUT, 'pacto-gate.js'), 'version'], { stdio: 'ignore' });
+  const args = ['serve', '--cluster-source', 'none', '--webhooks-port', '0', '--health-port', '0', '--metrics-port', '0'];
+  const server = spawn(process.execPath, [join(OUT, 'pacto-gate.js'), ...args, '--webhooks-drain-seconds', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`the warm-up server exited with ${String(code)}`))));
+    server.stdout.once('data', () => server.kill('SIGTERM'));
+    server.stdout.resume();
+  });
+}
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+rmSync(OUT, { recursive: true, force: true });
+await bundle(commitOf(), version);
+cpSync('LICENSE', join(OUT, 'LICENSE'));
+await warm();
+console.log(`built ${OUT}/pacto-gate.js ${version}`);
