@@ -29,7 +29,10 @@ async function bundle(commit: string, version: string): Promise<void> {
 
 function commitOf(): string {
   try {
-    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
   } catch {
     // A source archive has no history.
     return 'unknown';
@@ -41,13 +44,29 @@ async function warm(): Promise<void> {
   const cache = join(OUT, 'compile-cache');
   mkdirSync(cache, { recursive: true });
   execFileSync(process.execPath, [join(OUT, 'pacto-gate.js'), 'version'], { stdio: 'ignore' });
-  const args = ['serve', '--cluster-source', 'none', '--webhooks-port', '0', '--health-port', '0', '--metrics-port', '0'];
-  const server = spawn(process.execPath, [join(OUT, 'pacto-gate.js'), ...args, '--webhooks-drain-seconds', '0'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const args = [
+    'serve',
+    '--cluster-source',
+    'none',
+    '--webhooks-port',
+    '0',
+    '--health-port',
+    '0',
+    '--metrics-port',
+    '0',
+  ];
+  const server = spawn(
+    process.execPath,
+    [join(OUT, 'pacto-gate.js'), ...args, '--webhooks-drain-seconds', '0'],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`the warm-up server exited with ${String(code)}`))));
+    server.once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`the warm-up server exited with ${String(code)}`)),
+    );
     server.stdout.once('data', () => server.kill('SIGTERM'));
     server.stdout.resume();
   });
