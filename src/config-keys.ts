@@ -1,0 +1,288 @@
+/**
+ * The keys of the configuration, each with its schema, default and description: the one place where a key is added.
+ * Flag, environment variable and documentation are derived from its path.
+ */
+import * as z from 'zod';
+
+export type KeyKind = 'boolean' | 'number' | 'text' | 'choice' | 'list';
+
+export interface Key<S extends z.ZodType = z.ZodType> {
+  readonly schema: S;
+  readonly kind: KeyKind;
+  /** Undefined where the default is nothing, or worked out as `text` says. */
+  readonly fallback: unknown;
+  /** What a value must be, for messages and the documentation. */
+  readonly need: string;
+  readonly text: string;
+}
+
+const flag = (fallback: boolean, text: string): Key<z.ZodBoolean> => ({
+  schema: z.boolean(),
+  kind: 'boolean',
+  fallback,
+  need: 'true or false',
+  text,
+});
+
+const count = (fallback: number, min: number, max: number, text: string): Key<z.ZodNumber> => ({
+  schema: z.int().min(min).max(max),
+  kind: 'number',
+  fallback,
+  need: `a whole number from ${String(min)} to ${String(max)}`,
+  text,
+});
+
+const port = (fallback: number, text: string): Key<z.ZodNumber> =>
+  count(fallback, 0, 65_535, `${text} 0 takes any free port.`);
+
+const choice = <const C extends readonly [string, ...string[]]>(
+  choices: C,
+  fallback: C[number],
+  text: string,
+): Key<z.ZodType<C[number]>> => ({
+  schema: z.enum(choices),
+  kind: 'choice',
+  fallback,
+  need: choices.join(', ').replace(/, ([^,]*)$/, ' or $1'),
+  text,
+});
+
+const optionalText = (need: string, text: string): Key<z.ZodOptional<z.ZodString>> => ({
+  schema: z.string().min(1).optional(),
+  kind: 'text',
+  fallback: undefined,
+  need,
+  text,
+});
+
+const list = <S extends z.ZodType<string>>(
+  item: S,
+  fallback: readonly z.output<S>[],
+  need: string,
+  text: string,
+): Key<z.ZodArray<S>> => ({ schema: z.array(item), kind: 'list', fallback, need: `a list of ${need}`, text });
+
+/** A DNS label: namespaces (RFC 1123). */
+const LABEL = '[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?';
+const label = z.string().regex(new RegExp(`^${LABEL}$`));
+/** `namespace/name`, the name being a DNS subdomain. */
+const namespacedName = z.string().regex(new RegExp(`^${LABEL}/(?=.{1,253}$)${LABEL}(\\.${LABEL})*$`));
+const word = z.string().min(1);
+const failurePolicy = (of: string): Key<z.ZodType<'Fail' | 'Ignore'>> =>
+  choice(
+    ['Fail', 'Ignore'],
+    'Fail',
+    `What happens to a request that ${of} could not answer, in the generated entry and in our own answer.`,
+  );
+
+export const KEYS = {
+  roles: list(
+    z.enum(['webhooks', 'reconciler', 'installer']),
+    ['webhooks'],
+    'webhooks, reconciler or installer',
+    'What this process does. This version has the role webhooks only; the other two are refused.',
+  ),
+  state: choice(
+    ['cached', 'live'],
+    'cached',
+    'How decisions read the cluster: through watches that keep what they need, or by one read when asked.',
+  ),
+  cluster: {
+    source: choice(
+      ['auto', 'in-cluster', 'kubeconfig', 'directory', 'none'],
+      'auto',
+      'Where the cluster is. auto takes the first of: cluster.directory, cluster.kubeconfig or cluster.context, ' +
+        'KUBECONFIG, the ServiceAccount of the Pod this runs in, none.',
+    ),
+    kubeconfig: optionalText(
+      'a file name',
+      'Kubeconfig file. Default: KUBECONFIG, then .kube/config in HOME.',
+    ),
+    context: optionalText('a context name', 'Context of the kubeconfig. Default: its current one.'),
+    directory: optionalText(
+      'a directory name',
+      'Directory of YAML and JSON files that stand for the cluster, watched for changes.',
+    ),
+  },
+  webhooks: {
+    host: optionalText(
+      'an address',
+      'Address of the HTTPS admission listener. Default: all addresses inside a Pod, 127.0.0.1 elsewhere.',
+    ),
+    port: port(9443, 'Port of the HTTPS admission listener.'),
+    auth: choice(
+      ['none', 'clientCA', 'bearer'],
+      'none',
+      'How the API server proves who it is: not at all, by a client certificate, or by a token that the cluster ' +
+        'vouches for.',
+    ),
+    clientCAFile: optionalText('a file name', 'CA certificates, PEM, that client certificates must lead to.'),
+    bearer: {
+      usernames: list(word, [], 'user names', 'Users whose token may call the admission listener.'),
+      audience: optionalText(
+        'an audience',
+        'Audience that the token must carry. Default: that of the API server.',
+      ),
+    },
+    networkPolicyDeclared: flag(
+      false,
+      'Says that a NetworkPolicy lets only the API server reach the admission listener: no warning for auth none.',
+    ),
+    maxConcurrent: count(128, 1, 10_000, 'Reviews decided at the same time.'),
+    maxQueued: count(
+      512,
+      0,
+      100_000,
+      'Reviews that wait beyond those; the next one is answered as overloaded.',
+    ),
+    maxBytesInFlight: count(
+      64 * 1024 * 1024,
+      8 * 1024 * 1024,
+      4 * 1024 * 1024 * 1024,
+      'Bytes of review bodies held at the same time.',
+    ),
+    maxConnections: count(4096, 1, 100_000, 'Open connections; the next one is closed at once.'),
+    drainSeconds: count(
+      5,
+      0,
+      300,
+      'After SIGTERM: how long requests are still served, with Connection: close, while readiness is off.',
+    ),
+  },
+  tls: {
+    certFile: optionalText(
+      'a file name',
+      'Certificate chain, PEM, read again when it changes. Default: a self-issued one, made at start.',
+    ),
+    keyFile: optionalText('a file name', 'Private key of tls.certFile, PEM.'),
+    dnsNames: list(word, ['localhost'], 'DNS names', 'DNS names in the self-issued certificate.'),
+    ipAddresses: list(
+      z.union([z.ipv4(), z.ipv6()]),
+      ['127.0.0.1', '::1'],
+      'IP addresses',
+      'IP addresses in the self-issued certificate.',
+    ),
+    caOutFile: optionalText(
+      'a file name',
+      'Where the CA certificate of the self-issued certificate is written at start, PEM. No key is ever written.',
+    ),
+  },
+  metrics: {
+    enabled: flag(true, 'Serves Prometheus metrics.'),
+    host: optionalText('an address', 'Address of the metrics listener. Default: as webhooks.host.'),
+    port: port(8443, 'Port of the metrics listener.'),
+    plain: flag(
+      false,
+      'Serves metrics over HTTP and to anybody, on a loopback address only. Otherwise over HTTPS, to callers that ' +
+        'the cluster lets read /metrics.',
+    ),
+  },
+  health: {
+    host: optionalText('an address', 'Address of the probes. Default: as webhooks.host.'),
+    port: port(8081, 'Port of the probes, /livez and /readyz.'),
+  },
+  log: {
+    level: choice(
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      'info',
+      'Least level logged.',
+    ),
+    format: choice(['auto', 'json', 'pretty'], 'auto', 'auto is pretty on a terminal and json elsewhere.'),
+  },
+  identity: {
+    enabled: flag(true, 'Node identity: an agent writes only the objects of its own node.'),
+    agents: list(
+      namespacedName,
+      ['pacto-node-agent/pacto-node-agent'],
+      'namespace/serviceAccount',
+      'ServiceAccounts of node agents. Other users are never refused by the rule.',
+    ),
+    namespaces: list(
+      label,
+      [],
+      'namespaces',
+      'Namespaces in which the agents keep their Leases and NodeRuntimeObservations. Default: those of the agents.',
+    ),
+    podLookup: choice(
+      ['auto', 'always', 'never'],
+      'auto',
+      'Whether the Pod is looked up where the token names no node. auto: on API servers older than 1.30 only.',
+    ),
+    requirePodClaims: flag(false, 'Refuses tokens that are bound to a Node and not to a Pod.'),
+    requireNodeUid: flag(false, 'Refuses tokens whose node uid is missing or not that of the live Node.'),
+    failurePolicy: failurePolicy('node identity'),
+    tokens: {
+      enabled: flag(true, 'Refuses tokens of agent accounts that are not asked for by a kubelet for a Pod.'),
+      failurePolicy: failurePolicy('the token rule'),
+    },
+    pods: {
+      enabled: flag(true, 'Refuses Pods with an agent account that their DaemonSet did not make.'),
+      failurePolicy: failurePolicy('the Pod rule'),
+      controllerUsernames: list(
+        word,
+        ['system:serviceaccount:kube-system:daemon-set-controller'],
+        'user names',
+        'Users that may create Pods with an agent account: the DaemonSet controller.',
+      ),
+      daemonSets: list(
+        namespacedName,
+        [],
+        'namespace/name',
+        'DaemonSets whose Pods may use an agent account. Default: one of the same namespace and name as each agent.',
+      ),
+    },
+  },
+} as const;
+
+type Parsed<T> = {
+  readonly [K in keyof T]: T[K] extends Key<infer S> ? Frozen<z.output<S>> : Parsed<T[K]>;
+};
+type Frozen<T> = T extends readonly (infer I)[] ? readonly I[] : T;
+/** The values of all keys, as given or by default. */
+export type Settings = Parsed<typeof KEYS>;
+
+export interface KeyRow {
+  /** `webhooks.port`. */
+  readonly path: string;
+  /** `--webhooks-port`. */
+  readonly flag: string;
+  /** `PACTO_GATE_WEBHOOKS_PORT`. */
+  readonly variable: string;
+  readonly kind: KeyKind;
+  readonly fallback: unknown;
+  readonly need: string;
+  readonly text: string;
+}
+
+export const VARIABLE_PREFIX = 'PACTO_GATE_';
+
+/** `clientCAFile` → `client-ca-file`. */
+function kebab(name: string): string {
+  return name.replace(/([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3-$2$4').toLowerCase();
+}
+
+export const isKey = (node: object): node is Key => 'schema' in node && 'need' in node;
+
+function* walk(node: object, path: readonly string[]): Generator<{ path: string; key: Key }> {
+  for (const [name, child] of Object.entries(node) as [string, object][]) {
+    const here = [...path, name];
+    if (isKey(child)) yield { path: here.join('.'), key: child };
+    else yield* walk(child, here);
+  }
+}
+
+/** All keys, in the order of the documentation. */
+export function configKeys(): readonly KeyRow[] {
+  return [...walk(KEYS, [])].map(({ path, key }) => {
+    const words = path.split('.').map(kebab).join('-');
+    return {
+      path,
+      flag: `--${words}`,
+      variable: VARIABLE_PREFIX + words.replaceAll('-', '_').toUpperCase(),
+      kind: key.kind,
+      fallback: key.fallback,
+      need: key.need,
+      text: key.text,
+    };
+  });
+}
