@@ -124,7 +124,7 @@ async function build(recipe: Recipe, directory: string, goVersion: string): Prom
     sizesBytes[binary.name] = statSync(output).size;
     console.log(`  ${binary.name} done in ${elapsed(began)}, ${megabytes(sizesBytes[binary.name] ?? 0)}`);
   }
-  completeFolder(building, directory, { release: recipe.release, goVersion, sizesBytes });
+  completeFolder(recipe, building, directory, { release: recipe.release, goVersion, sizesBytes });
   console.log(`${recipe.version}: complete after ${elapsed(started)}`);
 }
 

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir, hostname } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Recipe } from './recipes.ts';
 
@@ -63,26 +63,37 @@ export function isComplete(recipe: Recipe, directory: string): boolean {
   );
 }
 
-/** Makes an empty folder beside the final one and removes those that interrupted builds left. Needs the lock. */
+/** Makes an empty folder beside the final one and removes those that interrupted builds left. */
 export function beginFolder(directory: string): string {
-  const parent = join(directory, '..');
+  const parent = dirname(directory);
   mkdirSync(parent, { recursive: true });
-  const prefix = `${directory.slice(parent.length + 1)}.building-`;
+  const prefix = `${basename(directory)}.building-`;
   for (const name of readdirSync(parent)) {
-    if (name.startsWith(prefix)) rmSync(join(parent, name), { recursive: true, force: true });
+    // Two builds can meet here when both took over one stale lock: the other's folder is left alone.
+    const isLeft = name.startsWith(prefix) && !isAlive(Number(name.slice(prefix.length)));
+    if (isLeft) rmSync(join(parent, name), { recursive: true, force: true });
   }
   const building = `${directory}.building-${process.pid}`;
+  rmSync(building, { recursive: true, force: true });
   mkdirSync(building);
   return building;
 }
 
-/** Writes the marker and gives the folder its final name. An incomplete folder of that name is replaced. */
+/**
+ * Writes the marker and gives the folder its final name. An incomplete folder of that name is replaced; a complete
+ * one, which tests may be running from, stays and ours is dropped.
+ */
 export function completeFolder(
+  recipe: Recipe,
   building: string,
   directory: string,
   built: Readonly<Record<string, unknown>>,
 ): void {
   writeFileSync(join(building, MARKER_FILE), `${JSON.stringify(built, null, 2)}\n`);
+  if (isComplete(recipe, directory)) {
+    rmSync(building, { recursive: true });
+    return;
+  }
   rmSync(directory, { recursive: true, force: true });
   renameSync(building, directory);
 }
@@ -101,7 +112,7 @@ interface LockOwner {
 export async function acquireLock(directory: string, onWait: (owner: string) => void): Promise<() => void> {
   const file = `${directory}.lock`;
   const owner: LockOwner = { host: hostname(), pid: process.pid };
-  mkdirSync(join(directory, '..'), { recursive: true });
+  mkdirSync(dirname(directory), { recursive: true });
   let told = false;
   while (!tryCreate(file, owner)) {
     if (isStale(file)) {

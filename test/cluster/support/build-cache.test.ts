@@ -6,6 +6,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -46,7 +47,7 @@ afterEach(() => {
 function buildInto(directory: string): void {
   const building = beginFolder(directory);
   for (const { name } of recipe.binaries) writeFileSync(join(building, name), 'binary');
-  completeFolder(building, directory, { release: recipe.release });
+  completeFolder(recipe, building, directory, { release: recipe.release });
 }
 
 describe('cache folder', () => {
@@ -75,7 +76,7 @@ describe('cache folder', () => {
     const building = beginFolder(directory);
     writeFileSync(join(building, 'kube-apiserver'), 'binary');
     expect(isComplete(recipe, directory)).toBe(false);
-    completeFolder(building, directory, {});
+    completeFolder(recipe, building, directory, {});
     expect(isComplete(recipe, directory)).toBe(true);
   });
 
@@ -92,6 +93,22 @@ describe('cache folder', () => {
     const directory = binariesDirectory(recipe, root);
     mkdirSync(`${directory}.building-${DEAD_PID}`);
     buildInto(directory);
+    expect(readdirSync(root).filter((name) => name.includes('building'))).toEqual([]);
+  });
+
+  it('keeps the folder of a build that still runs', () => {
+    const directory = binariesDirectory(recipe, root);
+    mkdirSync(`${directory}.building-${process.ppid}`);
+    buildInto(directory);
+    expect(existsSync(`${directory}.building-${process.ppid}`)).toBe(true);
+  });
+
+  it('stays as it is when a second build of the same ends later', () => {
+    const directory = binariesDirectory(recipe, root);
+    buildInto(directory);
+    const first = statSync(join(directory, 'kube-apiserver')).ino;
+    buildInto(directory);
+    expect(statSync(join(directory, 'kube-apiserver')).ino).toBe(first);
     expect(readdirSync(root).filter((name) => name.includes('building'))).toEqual([]);
   });
 });
