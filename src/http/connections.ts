@@ -1,0 +1,62 @@
+/** The connections of a server, from the first byte on: Node's own list begins only after the handshake. */
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { sleep, type Clock } from '../clock.ts';
+
+export interface Connections {
+  readonly open: ReadonlySet<Socket>;
+  /** The answer under way on a connection, or the last one. */
+  answering(socket: unknown): ServerResponse | undefined;
+  /** The TCP connection below a TLS socket, by the caller's address and port. */
+  below(socket: unknown): Socket | undefined;
+  dropped: number;
+  failedHandshakes: number;
+}
+
+export function trackConnections(server: Server): Connections {
+  const open = new Set<Socket>();
+  const answers = new WeakMap<object, ServerResponse>();
+  const connections: Connections = {
+    open,
+    answering: (socket) => (socket instanceof Object ? answers.get(socket) : undefined),
+    below(socket) {
+      const { remoteAddress, remotePort } = socket as Socket;
+      return [...open].find(
+        (raw) =>
+          raw.remotePort === remotePort && raw.remoteAddress === remoteAddress && remotePort !== undefined,
+      );
+    },
+    dropped: 0,
+    failedHandshakes: 0,
+  };
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  server.on('request', (request, response) => answers.set(request.socket, response));
+  server.on('drop', () => {
+    connections.dropped++;
+  });
+  server.on('tlsClientError', () => {
+    connections.failedHandshakes++;
+  });
+  return connections;
+}
+
+/** How often connections that have become idle are looked for (platform.md §3.4: one can outlive `close()` by 95 s). */
+const SWEEP_MS = 50;
+
+/** Ends idle connections as they become idle, and after the grace all that are left. */
+export async function closeConnections(
+  server: Server,
+  connections: Connections,
+  clock: Clock,
+  graceMs: number,
+): Promise<void> {
+  const endMs = clock.monotonic() + graceMs;
+  while (connections.open.size > 0 && clock.monotonic() < endMs) {
+    server.closeIdleConnections();
+    await sleep(clock, SWEEP_MS);
+  }
+  for (const socket of connections.open) socket.destroy();
+}

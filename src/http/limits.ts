@@ -1,0 +1,4 @@
+export interface Slot {
+  grow(bytes: number): void;
+  leave(): void;
+}
