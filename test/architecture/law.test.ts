@@ -84,6 +84,7 @@ describe('import law', () => {
       'src/http/a.ts',
       `// process.env and Date.now() are not for here\nexport const x = 'Date.now()';`,
     ],
+    ['a leaf file in two parts', 'src/config.ts', `import { KEYS } from './config-keys.ts';`],
     ['time in clock.ts', 'src/clock.ts', `export const f = () => Date.now();`],
     [
       'the command line importing all',
