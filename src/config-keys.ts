@@ -6,11 +6,13 @@ import * as z from 'zod';
 
 export type KeyKind = 'boolean' | 'number' | 'text' | 'choice' | 'list';
 
+type Fallback = boolean | number | string | readonly string[] | undefined;
+
 export interface Key<S extends z.ZodType = z.ZodType> {
   readonly schema: S;
   readonly kind: KeyKind;
   /** Undefined where the default is nothing, or worked out as `text` says. */
-  readonly fallback: unknown;
+  readonly fallback: Fallback;
   /** What a value must be, for messages and the documentation. */
   readonly need: string;
   readonly text: string;
@@ -141,7 +143,7 @@ export const KEYS = {
       4 * 1024 * 1024 * 1024,
       'Bytes of review bodies held at the same time.',
     ),
-    maxConnections: count(4096, 1, 100_000, 'Open connections; the next one is closed at once.'),
+    maxConnections: count(1024, 1, 100_000, 'Open connections; the next one is closed at once.'),
     drainSeconds: count(
       5,
       0,
@@ -201,7 +203,7 @@ export const KEYS = {
       label,
       [],
       'namespaces',
-      'Namespaces in which the agents keep their Leases and NodeRuntimeObservations. Default: those of the agents.',
+      'Namespaces in which agents may keep Leases and NodeRuntimeObservations. Default: each agent in its own.',
     ),
     podLookup: choice(
       ['auto', 'always', 'never'],
@@ -249,7 +251,7 @@ export interface KeyRow {
   /** `PACTO_GATE_WEBHOOKS_PORT`. */
   readonly variable: string;
   readonly kind: KeyKind;
-  readonly fallback: unknown;
+  readonly fallback: Fallback;
   readonly need: string;
   readonly text: string;
 }

@@ -14,6 +14,8 @@ export interface Environment {
   /** POD_NAMESPACE, by the downward API. */
   readonly podNamespace: string | undefined;
   readonly home: string | undefined;
+  /** Names of the upstream operator's variables that are set and that this version has no use for. */
+  readonly unusedUpstream: readonly string[];
 }
 
 /** Everything, with defaults worked out. */
@@ -49,6 +51,20 @@ export type LoadedConfig =
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
 export const FILE_VARIABLE = `${VARIABLE_PREFIX}CONFIG`;
+/** Read by the scripts of the source tree, so they may stand in the shell of whoever works on it. */
+const SCRIPT_VARIABLES: ReadonlySet<string> = new Set([
+  `${VARIABLE_PREFIX}CACHE`,
+  `${VARIABLE_PREFIX}REQUIRE_CLUSTER`,
+]);
+
+/** Read by the upstream operator; the contract command line reads them too, so that one set is no mistake. */
+export const UNUSED_UPSTREAM_VARIABLES: readonly string[] = [
+  'OPERATOR_DEPLOYMENT_NAME',
+  'PACTO_INSECURE_REGISTRIES',
+  'PACTO_REGISTRY_TOKEN',
+  'PACTO_REGISTRY_USERNAME',
+  'PACTO_REGISTRY_PASSWORD',
+];
 
 interface Found {
   readonly value: unknown;
@@ -174,7 +190,7 @@ function readEnvironment(
     // An empty variable is one that is not set: manifests cannot leave one out.
     if (!name.startsWith(VARIABLE_PREFIX) || name === FILE_VARIABLE || value === undefined || value === '')
       continue;
-    if (isServiceLink(name, value)) continue;
+    if (isServiceLink(name, value) || SCRIPT_VARIABLES.has(name)) continue;
     const row = byVariable.get(name);
     const origin = `environment ${name}`;
     if (row !== undefined) found.set(row.path, { value: fromText(row.kind, value), origin });
@@ -300,7 +316,7 @@ function resolve(settings: Settings, env: Readonly<Record<string, string | undef
   const apiHost = nonEmpty(env['KUBERNETES_SERVICE_HOST']);
   const home = nonEmpty(env['HOME']);
   const kubeconfig = nonEmpty(env['KUBECONFIG']);
-  const { cluster, identity } = settings;
+  const { cluster } = settings;
   const source = resolveSource(cluster, kubeconfig !== undefined, apiHost !== undefined);
   const homeFile = home === undefined ? [] : [`${home}/.kube/config`];
   const kubeconfigFiles =
@@ -316,17 +332,6 @@ function resolve(settings: Settings, env: Readonly<Record<string, string | undef
     webhooks: { ...settings.webhooks, host },
     metrics: { ...settings.metrics, host: settings.metrics.host ?? host },
     health: { ...settings.health, host: settings.health.host ?? host },
-    identity: {
-      ...identity,
-      namespaces:
-        identity.namespaces.length > 0
-          ? identity.namespaces
-          : [...new Set(identity.agents.map((agent) => agent.slice(0, agent.indexOf('/'))))],
-      pods: {
-        ...identity.pods,
-        daemonSets: identity.pods.daemonSets.length > 0 ? identity.pods.daemonSets : identity.agents,
-      },
-    },
     environment: {
       apiServer:
         apiHost === undefined
@@ -334,6 +339,7 @@ function resolve(settings: Settings, env: Readonly<Record<string, string | undef
           : { host: apiHost, port: nonEmpty(env['KUBERNETES_SERVICE_PORT']) ?? '443' },
       podNamespace: nonEmpty(env['POD_NAMESPACE']),
       home,
+      unusedUpstream: UNUSED_UPSTREAM_VARIABLES.filter((name) => nonEmpty(env[name]) !== undefined),
     },
   };
 }
