@@ -1,11 +1,33 @@
 /** The one list of webhooks: a new one is a file of its own and a line here. */
-import { nodeIdentityWebhook, type NodeIdentityParts } from './node-identity.webhook.ts';
+import { identitySettings, type IdentityInput } from '../policies/identity/settings.ts';
+import type { FailurePolicy } from '../policies/verdict.ts';
+import { agentPodsWebhook } from './node-identity-pods.webhook.ts';
+import { agentTokensWebhook } from './node-identity-tokens.webhook.ts';
+import { nodeIdentityWebhook, type KnownServerVersion } from './node-identity.webhook.ts';
 import type { Webhook } from './webhook.ts';
 
-export interface WebhookParts {
-  readonly identity: NodeIdentityParts;
+interface Switch {
+  readonly enabled: boolean;
+  /** Of the generated entry. */
+  readonly failurePolicy: FailurePolicy;
 }
 
-export function createWebhooks(parts: WebhookParts): readonly Webhook[] {
-  return [nodeIdentityWebhook(parts.identity)];
+export interface WebhookParts {
+  /** `identity` of the configuration. */
+  readonly identity: IdentityInput & Switch & { readonly tokens: Switch; readonly pods: Switch };
+  readonly serverVersion: KnownServerVersion;
+}
+
+/**
+ * What is switched off is not in the list. The server answers its path as unknown, so switch a rule off only after its
+ * entry is gone.
+ */
+export function createWebhooks({ identity, serverVersion }: WebhookParts): readonly Webhook[] {
+  const settings = identitySettings(identity);
+  const { tokens, pods } = identity;
+  return [
+    ...(identity.enabled ? [nodeIdentityWebhook(settings, identity.failurePolicy, serverVersion)] : []),
+    ...(identity.enabled && tokens.enabled ? [agentTokensWebhook(settings, tokens.failurePolicy)] : []),
+    ...(identity.enabled && pods.enabled ? [agentPodsWebhook(settings, pods.failurePolicy)] : []),
+  ];
 }

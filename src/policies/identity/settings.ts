@@ -46,9 +46,11 @@ export interface IdentityInput {
 }
 
 export function identitySettings(input: IdentityInput): IdentitySettings {
-  const { agents, namespaces, pods, ...rest } = input;
+  const { agents, namespaces, pods, podLookup, requirePodClaims, requireNodeUid } = input;
   return {
-    ...rest,
+    podLookup,
+    requirePodClaims,
+    requireNodeUid,
     agents: agents.map((text) => {
       const { namespace, name } = namespacedName(text);
       return { namespace, serviceAccount: name };

@@ -5,7 +5,9 @@
  * What no native policy can tell is in the table as well, marked `webhookOnly` with the reason.
  */
 import type { IdentityCase } from './case.ts';
+import { podCases } from './pod-cases.ts';
 import { proofCases } from './proof-cases.ts';
 import { subjectCases } from './subject-cases.ts';
+import { tokenCases } from './token-cases.ts';
 
-export const CASES: readonly IdentityCase[] = [...proofCases, ...subjectCases];
+export const CASES: readonly IdentityCase[] = [...proofCases, ...subjectCases, ...tokenCases, ...podCases];
