@@ -36,6 +36,7 @@ export const ERROR_CODES = {
   GATE_WEBHOOK_UNKNOWN: 'configuration',
   GATE_CALLER_UNAUTHENTICATED: 'input',
   GATE_CALLER_FORBIDDEN: 'input',
+  GATE_CALLER_UNVERIFIED: 'retry',
   GATE_TLS_PAIR: 'configuration',
   GATE_TLS_FILE: 'configuration',
   GATE_CONFIG_INVALID: 'configuration',

@@ -1,6 +1,7 @@
 /** Reading a body whole, as bytes: no media type is parsed here, and nothing is kept beyond the limit. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { GateError } from '../errors.ts';
+import { answerOf, refuseUnread } from './answers.ts';
 import type { Slot } from './limits.ts';
 
 declare module 'fastify' {
@@ -35,6 +36,12 @@ export function declaredLength(request: FastifyRequest): number | undefined {
 export function readBodiesAsBytes(app: FastifyInstance, limitBytes: number): void {
   app.decorateRequest('slot', null);
   app.decorateRequest('overload', null);
+  // By its declared length, before a byte of it is read.
+  app.addHook('onRequest', (request, reply, done) => {
+    if ((declaredLength(request) ?? 0) > limitBytes)
+      refuseUnread(request, reply, answerOf(tooLarge(limitBytes)));
+    else done();
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (request, payload: NodeJS.ReadableStream, done) => {
     const reader = new BodyReader(request.slot, declaredLength(request), limitBytes);

@@ -112,6 +112,34 @@ export function checkBundle(pem: string, where: string, code: ErrorCode = 'GATE_
   return blocks.length;
 }
 
+/** Longer chains than a leaf, some intermediates and a root are somebody's mistake. */
+const CHAIN_LENGTH = 8;
+
+/**
+ * Whether a caller that trusts `bundlePem` alone trusts a server with the chain `certPem` (webhook-operations.md R5:
+ * ready only by what is published). Names and usages are left to the callers' own check.
+ */
+export function isTrustedBy(certPem: string, bundlePem: string): boolean {
+  const [leaf, ...intermediates] = certificatesOf(certPem);
+  const roots = certificatesOf(bundlePem);
+  let current = leaf;
+  for (let length = 0; current !== undefined && length < CHAIN_LENGTH; length++) {
+    const signed: X509Certificate = current;
+    if (roots.some((root) => root.fingerprint256 === signed.fingerprint256 || issued(root, signed)))
+      return true;
+    current = intermediates.find((candidate) => issued(candidate, signed));
+  }
+  return false;
+}
+
+function certificatesOf(pem: string): X509Certificate[] {
+  return (pem.match(PEM_CERTIFICATE) ?? []).map((block) => new X509Certificate(block));
+}
+
+function issued(issuer: X509Certificate, subject: X509Certificate): boolean {
+  return subject.checkIssued(issuer) && subject.verify(issuer.publicKey);
+}
+
 function parseCertificate(pem: string, where: string): X509Certificate {
   try {
     return new X509Certificate(pem);

@@ -1,7 +1,7 @@
 /** What a TLS listener serves, and where it comes from: mounted files here, certificates of our own in self-issued.ts. */
 import { dirname } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { checkBundle, checkPair, type CertificateFacts, type TlsPair } from './certificate.ts';
+import { checkBundle, checkPair, isTrustedBy, type CertificateFacts, type TlsPair } from './certificate.ts';
 import { readTogether, watchFiles } from './watched-files.ts';
 
 export type Health = { readonly ok: true } | { readonly ok: false; readonly reason: string };
@@ -23,7 +23,7 @@ export interface TlsSource {
 export interface TlsFiles {
   readonly certFile: string;
   readonly keyFile: string;
-  /** Published as the CA bundle; not used to check anything. */
+  /** Published as the CA bundle; while it does not vouch for the certificate, the source is not healthy. */
   readonly caFile?: string;
 }
 
@@ -90,7 +90,7 @@ export function servedBy(
       current: () => served.pair,
       caBundle: () => served.caPem,
       notAfterMs: () => served.facts.notAfterMs,
-      health: () => validity(served.facts, clock.now()),
+      health: () => health(served, clock.now()),
       onReload: (listener) => {
         listeners.add(listener);
         return () => listeners.delete(listener);
@@ -103,7 +103,7 @@ export function servedBy(
   };
 }
 
-function validity(facts: CertificateFacts, nowMs: number): Health {
+function health({ pair, facts, caPem }: Served, nowMs: number): Health {
   if (nowMs >= facts.notAfterMs) {
     return {
       ok: false,
@@ -115,6 +115,9 @@ function validity(facts: CertificateFacts, nowMs: number): Health {
       ok: false,
       reason: `the serving certificate is not valid before ${new Date(facts.notBeforeMs).toISOString()}`,
     };
+  }
+  if (caPem !== undefined && !isTrustedBy(pair.certPem, caPem)) {
+    return { ok: false, reason: 'the published CA bundle does not vouch for the serving certificate' };
   }
   return { ok: true };
 }

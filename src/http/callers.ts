@@ -1,0 +1,218 @@
+/** Callers prove themselves: who they are by TokenReview, what they may by SubjectAccessReview (design §5). */
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../clock.ts';
+import type { AccessQuestion, Cluster, TokenReviewResult } from '../cluster/cluster.ts';
+import type { UserInfo } from '../cluster/objects.ts';
+import { GateError, messageOf, quote } from '../errors.ts';
+import { answerOf, refuseUnread } from './answers.ts';
+import type { Lane, ReviewCap } from './review-cap.ts';
+
+/** A token that was revoked is believed this much longer. */
+const POSITIVE_MS = 10_000;
+/** A token that has just become valid is refused this much longer. */
+const NEGATIVE_MS = 1_000;
+/** Of each kind; the oldest is forgotten first, which costs one more review. */
+const REMEMBERED = 1_000;
+/** A review that takes longer has no answer that its caller still waits for. */
+const REVIEW_TIMEOUT_MS = 5_000;
+
+export interface CallersOptions {
+  readonly cluster: Pick<Cluster, 'reviewToken' | 'reviewAccess'>;
+  readonly clock: Clock;
+  readonly cap: ReviewCap;
+  /** At least one of them must be among those that the token was issued for; empty: the API server's own. */
+  readonly audiences: readonly string[];
+}
+
+export interface Callers {
+  /**
+   * @param authorization the header field as sent.
+   * @throws GateError GATE_CALLER_UNAUTHENTICATED (401), GATE_CALLER_UNVERIFIED (503: the API server did not say),
+   *   GATE_OVERLOADED (429).
+   */
+  authenticate(authorization: string | undefined): Promise<UserInfo>;
+  /** @throws GateError GATE_CALLER_FORBIDDEN (403), GATE_CALLER_UNVERIFIED (503), GATE_OVERLOADED (429). */
+  authorize(user: UserInfo, question: Omit<AccessQuestion, 'user'>): Promise<void>;
+}
+
+export function createCallers(options: CallersOptions): Callers {
+  return new ReviewedCallers(options);
+}
+
+/** Who may call; throws a GateError otherwise. */
+export type Guard = (authorization: string | undefined) => Promise<void>;
+
+/** Lets in who may `get` the path `/metrics`, as controller-runtime's metrics servers do. */
+export function metricsGuard(callers: Callers): Guard {
+  return async (authorization) => {
+    const user = await callers.authenticate(authorization);
+    await callers.authorize(user, { nonResource: { verb: 'get', path: '/metrics' } });
+  };
+}
+
+/** Lets in the given users: for webhooks, whom the API server's admission kubeconfig names. */
+export function usernamesGuard(callers: Callers, usernames: readonly string[]): Guard {
+  const allowed = new Set(usernames);
+  return async (authorization) => {
+    const { username = '' } = await callers.authenticate(authorization);
+    if (!allowed.has(username)) {
+      throw new GateError(
+        'GATE_CALLER_FORBIDDEN',
+        `caller: ${quote(username)} may not call webhooks: add it to the allowed callers if it is an API server`,
+      );
+    }
+  };
+}
+
+/** Asks `guard` before a body is read. Call it before `limitBodies`: a stranger gets no room. */
+export function guardRequests(app: FastifyInstance, guard: Guard): void {
+  const ask = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: (error?: Error) => void,
+  ): Promise<void> => {
+    try {
+      await guard(request.headers.authorization);
+    } catch (error) {
+      if (error instanceof GateError) refuseUnread(request, reply, answerOf(error));
+      else done(error as Error);
+      return;
+    }
+    done();
+  };
+  app.addHook('onRequest', (request, reply, done) => {
+    void ask(request, reply, done);
+  });
+}
+
+interface Remembered {
+  readonly result: TokenReviewResult;
+  readonly untilMs: number;
+}
+
+class ReviewedCallers implements Callers {
+  readonly #options: CallersOptions;
+  // Keyed by a hash: a token itself is kept nowhere. Good ones stay after their time, as `known`.
+  readonly #good = new Map<string, Remembered>();
+  readonly #bad = new Map<string, Remembered>();
+  readonly #asking = new Map<string, Promise<TokenReviewResult>>();
+
+  constructor(options: CallersOptions) {
+    this.#options = options;
+  }
+
+  async authenticate(authorization: string | undefined): Promise<UserInfo> {
+    const token = bearerOf(authorization);
+    if (token === undefined) {
+      throw new GateError(
+        'GATE_CALLER_UNAUTHENTICATED',
+        `caller: no bearer token in the header field Authorization: send one${this.#forAudiences()}`,
+      );
+    }
+    const result = await this.#review(token);
+    if (!this.#accepts(result)) {
+      throw new GateError(
+        'GATE_CALLER_UNAUTHENTICATED',
+        `caller: the API server does not accept the token: send a valid one${this.#forAudiences()}`,
+      );
+    }
+    return result.user;
+  }
+
+  async authorize(user: UserInfo, question: Omit<AccessQuestion, 'user'>): Promise<void> {
+    const answer = await this.#ask('known', (signal) =>
+      this.#options.cluster.reviewAccess({ ...question, user }, { signal }),
+    );
+    if (!answer.allowed || answer.denied) {
+      throw new GateError(
+        'GATE_CALLER_FORBIDDEN',
+        `caller: ${quote(user.username ?? '')} may not ${describe(question)}: grant it by RBAC`,
+      );
+    }
+  }
+
+  async #review(token: string): Promise<TokenReviewResult> {
+    const key = createHash('sha256').update(token).digest('base64');
+    const nowMs = this.#options.clock.monotonic();
+    const good = this.#good.get(key);
+    const remembered = good ?? this.#bad.get(key);
+    if (remembered !== undefined && nowMs < remembered.untilMs) return remembered.result;
+    const under = this.#asking.get(key);
+    if (under !== undefined) return under;
+    const asking = this.#ask(good === undefined ? 'new' : 'known', (signal) =>
+      this.#options.cluster.reviewToken(token, this.#options.audiences, { signal }),
+    ).then((result) => {
+      this.#remember(key, result);
+      return result;
+    });
+    this.#asking.set(key, asking);
+    try {
+      return await asking;
+    } finally {
+      this.#asking.delete(key);
+    }
+  }
+
+  #remember(key: string, result: TokenReviewResult): void {
+    this.#good.delete(key);
+    this.#bad.delete(key);
+    const accepted = this.#accepts(result);
+    const memory = accepted ? this.#good : this.#bad;
+    const lifeMs = accepted ? POSITIVE_MS : NEGATIVE_MS;
+    memory.set(key, { result, untilMs: this.#options.clock.monotonic() + lifeMs });
+    const [oldest] = memory.keys();
+    if (memory.size > REMEMBERED && oldest !== undefined) memory.delete(oldest);
+  }
+
+  /**
+   * An authenticator that knows nothing of audiences answers without any: such a token was meant for the API server
+   * and proves nothing to us.
+   */
+  #accepts(result: TokenReviewResult): boolean {
+    const { audiences } = this.#options;
+    if (!result.authenticated) return false;
+    return audiences.length === 0 || audiences.some((audience) => result.audiences.includes(audience));
+  }
+
+  #forAudiences(): string {
+    const { audiences } = this.#options;
+    return audiences.length === 0 ? '' : ` for the audience ${audiences.map(quote).join(' or ')}`;
+  }
+
+  async #ask<T>(lane: Lane, review: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return await this.#options.cap.run(lane, async () => {
+      const controller = new AbortController();
+      const timer = this.#options.clock.setTimer(REVIEW_TIMEOUT_MS, () => {
+        controller.abort(new Error(`no answer within ${String(REVIEW_TIMEOUT_MS)} ms`));
+      });
+      try {
+        return await review(controller.signal);
+      } catch (error) {
+        throw new GateError(
+          'GATE_CALLER_UNVERIFIED',
+          'caller: the API server cannot be asked who this is: see the log of pacto-gate',
+          { cause: error, fields: { cause: messageOf(error) } },
+        );
+      } finally {
+        timer.cancel();
+      }
+    });
+  }
+}
+
+/** `Bearer` in any case, one token (RFC 6750 §2.1). */
+const BEARER = /^Bearer +([\w.~+/-]+=*)$/i;
+
+function bearerOf(authorization: string | undefined): string | undefined {
+  return BEARER.exec(authorization ?? '')?.[1];
+}
+
+function describe(question: Omit<AccessQuestion, 'user'>): string {
+  if (question.nonResource !== undefined) return `${question.nonResource.verb} ${question.nonResource.path}`;
+  const { resource } = question;
+  if (resource === undefined) return 'do this';
+  const kind =
+    resource.subresource === undefined ? resource.resource : `${resource.resource}/${resource.subresource}`;
+  return `${resource.verb} ${kind}`;
+}
