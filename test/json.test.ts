@@ -1,0 +1,287 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { isBoxedDouble, JsonError, readJson, stringifyJson, type ReadJsonOptions } from '../src/json.ts';
+
+const read = (text: string, options?: ReadJsonOptions): unknown => readJson(Buffer.from(text), options);
+
+function faultOf(bytes: Uint8Array, options?: ReadJsonOptions): { kind: string; offset: number } {
+  try {
+    readJson(bytes, options);
+  } catch (error) {
+    if (error instanceof JsonError) return { kind: error.kind, offset: error.offset };
+    throw error;
+  }
+  throw new Error('the text was read');
+}
+
+function isRead(run: () => unknown): boolean {
+  try {
+    run();
+    return true;
+  } catch (error) {
+    if (error instanceof JsonError || error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+/** A value in words that tell a double from an integer. */
+function shape(value: unknown): unknown {
+  if (isBoxedDouble(value)) return `double ${Object.is(Number(value), -0) ? '-0' : String(value)}`;
+  if (typeof value === 'bigint') return `bigint ${String(value)}`;
+  if (typeof value === 'number') return Object.is(value, -0) ? 'number -0' : value;
+  return value;
+}
+
+describe('number tokens', () => {
+  const cases: [token: string, value: unknown][] = [
+    ['0', 0],
+    ['-1', -1],
+    ['123456789012345', 123456789012345],
+    ['9007199254740991', 9007199254740991],
+    ['-9007199254740991', -9007199254740991],
+    ['9007199254740992', 'bigint 9007199254740992'],
+    ['9007199254740993', 'bigint 9007199254740993'],
+    ['-9007199254740993', 'bigint -9007199254740993'],
+    ['9223372036854775807', 'bigint 9223372036854775807'],
+    ['-9223372036854775808', 'bigint -9223372036854775808'],
+    ['9223372036854775808', 2 ** 63],
+    ['-9223372036854775809', -(2 ** 63)],
+    ['123456789012345678901234567890', 123456789012345680000000000000],
+    ['1.0', 'double 1'],
+    ['-1.0', 'double -1'],
+    ['1e3', 'double 1000'],
+    ['1E+3', 'double 1000'],
+    ['1.5e2', 'double 150'],
+    ['0.0', 'double 0'],
+    ['-0.0', 'double -0'],
+    ['0e5', 'double 0'],
+    ['1e-400', 'double 0'],
+    ['-1e-400', 'double -0'],
+    ['0.1', 0.1],
+    ['-2.5', -2.5],
+    ['1e-3', 0.001],
+    ['1e20', 1e20],
+    ['9007199254740993.0', 9007199254740992],
+  ];
+
+  it.each(cases)('reads %s as an API server does, alone and inside', (token, value) => {
+    expect(shape(read(token))).toEqual(value);
+    expect(shape((read(`{"a":[ ${token} ]}`) as { a: unknown[] }).a[0])).toEqual(value);
+    expect(shape((read(`[1,${token},"x"]`) as unknown[])[1])).toEqual(value);
+  });
+
+  it('reads -0 as a double in a review and as the integer 0 in a file', () => {
+    expect(shape(read('-0'))).toBe('double -0');
+    expect(shape((read('[-0]') as unknown[])[0])).toBe('double -0');
+    expect(shape(read('-0', { negativeZero: 'int' }))).toBe(0);
+    expect(shape(read('-0.0', { negativeZero: 'int' }))).toBe('double -0');
+  });
+
+  it.each(['1e400', '-1e400', '9'.repeat(400)])('refuses %s: no double can hold it', (token) => {
+    expect(faultOf(Buffer.from(`{"a":${token}}`))).toEqual({ kind: 'number', offset: 5 });
+  });
+
+  it('refuses eight million digits at once', () => {
+    expect(faultOf(Buffer.from('9'.repeat(8_000_000))).kind).toBe('number');
+  });
+
+  it.each(['01', '1.', '.5', '+1', '1e', '-', '0x1', 'NaN', 'Infinity', '1_000'])('refuses %s', (token) => {
+    expect(faultOf(Buffer.from(token)).kind).toBe('syntax');
+    expect(faultOf(Buffer.from(`[1.0,${token}]`)).kind).toBe('syntax');
+  });
+});
+
+describe('keys and strings', () => {
+  it.each([
+    ['fast', ''],
+    ['exact', ',"exact":1.0'],
+  ])('takes the last of duplicate keys (%s)', (_path, more) => {
+    expect(read(`{"a":1,"a":{"b":2,"b":3}${more}}`)).toMatchObject({ a: { b: 3 } });
+    expect(Object.keys(read(`{"a":1,"b":2,"a":3${more}}`) as object).slice(0, 2)).toEqual(['a', 'b']);
+  });
+
+  it.each([
+    ['fast', ''],
+    ['exact', ',"exact":1.0'],
+  ])('keeps __proto__ and constructor as plain data (%s)', (_path, more) => {
+    const object = read(`{"__proto__":{"admin":true},"constructor":{"prototype":1}${more}}`) as object;
+    expect(Object.getPrototypeOf(object)).toBe(Object.prototype);
+    expect(Object.hasOwn(object, '__proto__')).toBe(true);
+    expect(Object.keys(object).slice(0, 2)).toEqual(['__proto__', 'constructor']);
+    expect((object as { admin?: unknown }).admin).toBeUndefined();
+    expect(({} as { admin?: unknown }).admin).toBeUndefined();
+  });
+
+  it.each([
+    ['half a pair', String.raw`"a\ud800b"`, 'a\ufffdb'],
+    ['the second half alone', String.raw`"\udc00"`, '\ufffd'],
+    ['two first halves', String.raw`"\uD83D\uD83D\uDE00"`, '\ufffd😀'],
+    ['half a pair and an ordinary escape', String.raw`"\ud800A"`, '\ufffdA'],
+    ['a whole pair', String.raw`"\ud83d\ude00"`, '😀'],
+    ['an escaped backslash before u', String.raw`"\\ud800"`, String.raw`\ud800`],
+    ['a Hangul escape', String.raw`"\ud7ff"`, '\ud7ff'],
+    ['every short escape', String.raw`"\"\\\/\b\f\n\r\t<"`, '"\\/\b\f\n\r\t<'],
+  ])('reads %s', (_name, text, value) => {
+    expect(read(text)).toBe(value);
+    expect(read(`{"n":1.0,"s":${text}}`)).toMatchObject({ s: value });
+  });
+
+  it('takes the last of keys that become equal through U+FFFD', () => {
+    expect(read(String.raw`{"\ud800":1,"�":2}`)).toEqual({ '\ufffd': 2 });
+  });
+
+  it.each(['"a', '"\\x"', '"\\u12"', '"\n"', '"\u0000"', '"\\', "'a'"])('refuses the string %j', (text) => {
+    expect(faultOf(Buffer.from(text)).kind).toBe('syntax');
+    expect(faultOf(Buffer.from(`[1.0,${text}]`)).kind).toBe('syntax');
+  });
+});
+
+describe('hostile texts', () => {
+  it('reads 512 levels and refuses 513, where the 513th begins', () => {
+    expect(() => read('['.repeat(512) + ']'.repeat(512))).not.toThrow();
+    expect(() => read(`${'['.repeat(511)}{"a":1.0}${']'.repeat(511)}`)).not.toThrow();
+    expect(faultOf(Buffer.from('['.repeat(513) + ']'.repeat(513)))).toEqual({ kind: 'depth', offset: 512 });
+    expect(faultOf(Buffer.from(`[1.0,${'{"a":'.repeat(600)}`))).toEqual({
+      kind: 'depth',
+      offset: 5 + 511 * 5,
+    });
+    expect(faultOf(Buffer.from('[[]]'), { maxDepth: 1 })).toEqual({ kind: 'depth', offset: 1 });
+  });
+
+  it.each(['[', '{"a":', '[1.0,['])(
+    'refuses %s a hundred thousand times over without running deep',
+    (part) => {
+      expect(faultOf(Buffer.from(part.repeat(100_000))).kind).toBe('depth');
+    },
+  );
+
+  it('counts no bracket inside a string', () => {
+    expect(read(`"${'['.repeat(600)}\\"${'{'.repeat(600)}"`)).toHaveLength(1201);
+  });
+
+  it.each<[string, Buffer, { kind: string; offset: number }]>([
+    ['nothing', Buffer.alloc(0), { kind: 'empty', offset: 0 }],
+    ['space alone', Buffer.from('  '), { kind: 'syntax', offset: 2 }],
+    ['a byte order mark', Buffer.from('\ufeff{}'), { kind: 'syntax', offset: 0 }],
+    ['a broken byte', Buffer.from([0x22, 0x61, 0xff, 0x22]), { kind: 'utf8', offset: 2 }],
+    ['an overlong form', Buffer.from([0x22, 0xc0, 0x80, 0x22]), { kind: 'utf8', offset: 1 }],
+    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), { kind: 'utf8', offset: 1 }],
+    ['a cut character', Buffer.from([0x22, 0x61, 0xe2, 0x82]), { kind: 'utf8', offset: 2 }],
+    ['a cut object', Buffer.from('{"a":1'), { kind: 'syntax', offset: 6 }],
+    ['a comma too many', Buffer.from('{"a":1,}'), { kind: 'syntax', offset: 7 }],
+    ['a comma too few', Buffer.from('[1 2]'), { kind: 'syntax', offset: 3 }],
+    ['a key without quotes', Buffer.from('{a:1}'), { kind: 'syntax', offset: 1 }],
+    ['something behind the end', Buffer.from('{"ü":1} x'), { kind: 'syntax', offset: 9 }],
+    ['a word cut short', Buffer.from('[tru]'), { kind: 'syntax', offset: 1 }],
+  ])('refuses %s and says where', (_name, bytes, fault) => {
+    expect(faultOf(bytes)).toEqual(fault);
+  });
+
+  it('never repeats what it read in its message', () => {
+    const texts = ['{"token":"hunter2" hunter2}', 'hunter2', '{"a":hunter2}', '["hunter2\\x"]'];
+    for (const text of texts) {
+      expect(() => read(text)).toThrow(JsonError);
+      expect(() => read(text)).not.toThrow(/hunter2/);
+    }
+  });
+
+  it('reads a view into a larger buffer, and a plain Uint8Array', () => {
+    const large = Buffer.from('xx{"a":1}xx');
+    expect(readJson(large.subarray(2, 9))).toEqual({ a: 1 });
+    expect(readJson(new Uint8Array(large.buffer, large.byteOffset + 2, 7))).toEqual({ a: 1 });
+  });
+});
+
+describe('any text', () => {
+  const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
+  const integers = fc.maxSafeInteger().map(String);
+  const fractions = fc
+    .double({ noNaN: true, noDefaultInfinity: true })
+    .filter((n) => !Number.isSafeInteger(n) && !Number.isInteger(n))
+    .map(String);
+  const strings = fc.string({ unit: 'binary' }).map((s) => JSON.stringify(s.toWellFormed()));
+  /** JSON texts with spaces, duplicate keys and escapes, from the leaves given. */
+  const jsonText = (...leaves: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
+    fc.letrec<{ value: string }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 5 },
+        ...leaves,
+        fc.tuple(space, fc.array(tie('value'))).map(([gap, items]) => `[${gap}${items.join(`${gap},`)}]`),
+        fc
+          .tuple(
+            space,
+            fc.array(
+              fc.tuple(fc.oneof(strings, fc.constant('"a"'), fc.constant('"__proto__"')), tie('value')),
+            ),
+          )
+          .map(([gap, members]) => `{${members.map(([k, v]) => `${k}${gap}:${gap}${v}`).join(',')}${gap}}`),
+      ),
+    })).value;
+  const words = fc.constantFrom('true', 'false', 'null');
+
+  it('reads what JSON.parse reads where that falsifies nothing', () => {
+    fc.assert(
+      fc.property(jsonText(words, strings, integers, fractions), (text) => {
+        expect(read(text)).toStrictEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it('reads every exact number back as it was written', () => {
+    const exact = fc.oneof(
+      fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      fc.maxSafeInteger().map((n) => Object(n) as unknown),
+      fc.double({ noNaN: true, noDefaultInfinity: true, noInteger: true }),
+    );
+    fc.assert(
+      fc.property(fc.array(exact), fc.nat(4), (values, indent) => {
+        const again = read(stringifyJson({ values }, indent)) as { values: unknown[] };
+        expect(again.values.map(shape)).toEqual(
+          values.map((v) => {
+            // A safe bigint comes back as the number that it is.
+            if (typeof v === 'bigint' && Number.isSafeInteger(Number(v))) return Number(v);
+            return shape(v);
+          }),
+        );
+      }),
+    );
+  });
+
+  it('refuses every text that JSON.parse refuses, and no other', () => {
+    const broken = fc
+      .tuple(jsonText(words, strings, integers), fc.nat(), fc.constantFrom('', ',', '"', '}', '1', '\\', '-'))
+      .map(([text, at, put]) => {
+        const cut = at % (text.length + 1);
+        return text.slice(0, cut) + put + text.slice(cut + 1);
+      })
+      .filter((text) => text.isWellFormed());
+    fc.assert(
+      fc.property(broken, (text) => {
+        expect(isRead(() => read(text))).toBe(isRead(() => JSON.parse(text)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('writing', () => {
+  it('writes whole doubles with .0, big integers as their digits, and leaves out what JSON has no word for', () => {
+    const value = read(
+      '{"a":1.0,"b":9007199254740993,"c":-0,"d":1e20,"e":1e21,"f":[1,2.5],"g":{},"h":[]}',
+    ) as object;
+    const text =
+      '{"a":1.0,"b":9007199254740993,"c":-0.0,"d":100000000000000000000.0,"e":1e+21,"f":[1,2.5],"g":{},"h":[]}';
+    expect(stringifyJson({ ...value, none: undefined, run: () => 1 })).toBe(text);
+    expect(stringifyJson([undefined])).toBe('[null]');
+    expect(stringifyJson({ a: [1], b: {} }, 2)).toBe('{\n  "a": [\n    1\n  ],\n  "b": {}\n}');
+    expect(() => stringifyJson(Number.NaN)).toThrow(TypeError);
+  });
+
+  it('keeps a double that is no safe integer a double', () => {
+    for (const token of ['1e17', '9007199254740993.0', '18446744073709551616']) {
+      const value = read(token);
+      expect(read(stringifyJson(value))).toStrictEqual(value);
+    }
+  });
+});
