@@ -1,0 +1,34 @@
+/** Keeping processes to one processor each, so that the generator does not take the server's time. */
+import { execFileSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+
+export interface Cores {
+  /** Undefined where processes cannot be kept apart. */
+  readonly server: number | undefined;
+  readonly loader: number | undefined;
+}
+
+/** Server on processor 0, generator on 1, where there are two and `taskset` (util-linux) is installed. */
+export function chooseCores(): Cores {
+  if (availableParallelism() < 2) return { server: undefined, loader: undefined };
+  try {
+    execFileSync('taskset', ['--version'], { stdio: 'ignore' });
+  } catch {
+    return { server: undefined, loader: undefined };
+  }
+  return { server: 0, loader: 1 };
+}
+
+/** `taskset` replaces itself by the command, so the process id stays that of the command. */
+export function pinned(
+  core: number | undefined,
+  command: readonly [string, ...string[]],
+): readonly [string, ...string[]] {
+  return core === undefined ? command : ['taskset', '-c', String(core), ...command];
+}
+
+/** Moves the calling process out of the server's way. */
+export function pinSelf(core: number | undefined): void {
+  if (core === undefined) return;
+  execFileSync('taskset', ['-a', '-c', '-p', String(core), String(process.pid)], { stdio: 'ignore' });
+}
