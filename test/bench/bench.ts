@@ -1,0 +1,124 @@
+/** What every scenario works with. */
+import type { TlsPair } from '../../src/http/certificate.ts';
+import type { BodyName } from './corpus.ts';
+import type { LoadClient } from './load-client.ts';
+import type { StreamJob, StreamResult } from './load-job.ts';
+import type { Cores } from './pinning.ts';
+import type { ProcessNumbers } from './process-numbers.ts';
+import type { Pair, Round } from './result.ts';
+import type { Arrivals } from './schedule.ts';
+import type { SecretMount } from './secret-mount.ts';
+import { expects, type BenchServer, type ServerStarter, type Side } from './servers.ts';
+
+/** How long and how often: a quick run has the same scenarios, with less to stand on. */
+export interface Pace {
+  readonly rounds: number;
+  readonly roundSeconds: number;
+  readonly warmupSeconds: number;
+  readonly coldStarts: number;
+  readonly idleSeconds: number;
+  readonly largeSeconds: number;
+  readonly rolloutRuns: number;
+  readonly rates: readonly number[];
+}
+
+export interface Bench {
+  readonly pace: Pace;
+  readonly cores: Cores;
+  readonly loader: LoadClient;
+  readonly numbers: ProcessNumbers;
+  readonly starter: ServerStarter;
+  /** The certificate both servers use, and what clients trust. */
+  readonly mount: SecretMount;
+  readonly ca: readonly string[];
+  /** A second leaf by a second authority, for the swap; `ca` trusts both. */
+  readonly leaves: readonly [TlsPair, TlsPair];
+  /** One line of progress. */
+  say(line: string): void;
+}
+
+export const SIDES: readonly Side[] = ['ours', 'bare'];
+
+export function startServer(bench: Bench, side: Side, core = bench.cores.server): Promise<BenchServer> {
+  const { certFile, keyFile } = bench.mount;
+  return bench.starter.start({ side, certFile, keyFile, ca: bench.ca, core });
+}
+
+/** Runs `use` with one server of each side, both on the server's processor; only one of them is loaded at a time. */
+export async function withPair<T>(bench: Bench, use: (pair: Pair<BenchServer>) => Promise<T>): Promise<T> {
+  const ours = await startServer(bench, 'ours');
+  try {
+    const bare = await startServer(bench, 'bare');
+    try {
+      return await use({ ours, bare });
+    } finally {
+      await bare.process.end('SIGTERM');
+    }
+  } finally {
+    // The scenarios that measure how it ends have their own servers.
+    await ours.process.end('SIGKILL');
+  }
+}
+
+/** What a stream needs beside the server it goes to. */
+export interface Load {
+  readonly body: BodyName;
+  readonly arrivals: Arrivals;
+  readonly connections: number | 'each';
+}
+
+/** One round: the streams together on one server. @returns one result a stream. */
+export async function loadRound(
+  bench: Bench,
+  server: BenchServer,
+  loads: readonly Load[],
+): Promise<readonly Round[]> {
+  const streams: readonly StreamJob[] = loads.map((load) => ({
+    ...load,
+    name: load.body,
+    expectAllowed: expects(server.side, load.body),
+  }));
+  const beforeMs = bench.numbers.cpuMs(server.pid);
+  const results = await bench.loader.run({ endpoint: server.endpoint, streams });
+  const cpuMs = bench.numbers.cpuMs(server.pid) - beforeMs;
+  const requests = results.reduce((sum, result) => sum + result.requests, 0);
+  return results.map((result) => roundOf(result, cpuMs / Math.max(requests, 1)));
+}
+
+function roundOf(result: StreamResult, cpuMsPerRequest: number): Round {
+  const { p50Ms, p95Ms, p99Ms, maxMs } = result.latency;
+  const { requests, failed, failures, achievedPerSecond, lagP99Ms } = result;
+  return {
+    p50Ms,
+    p95Ms,
+    p99Ms,
+    maxMs,
+    requests,
+    failed,
+    failures,
+    achievedPerSecond,
+    cpuMsPerRequest,
+    lagP99Ms,
+  };
+}
+
+/** `count` rounds in turn, ours and bare, of the same loads. @returns for each load its rounds. */
+export async function pairedRounds(
+  bench: Bench,
+  servers: Pair<BenchServer>,
+  loads: readonly Load[],
+  count: number,
+): Promise<readonly Pair<readonly Round[]>[]> {
+  const rounds = loads.map(() => ({ ours: [] as Round[], bare: [] as Round[] }));
+  for (let n = 0; n < count; n += 1) {
+    for (const side of SIDES) {
+      const results = await loadRound(bench, servers[side], loads);
+      for (const [index, round] of results.entries()) rounds[index]?.[side].push(round);
+    }
+  }
+  return rounds;
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,155 @@
+/** The budgets of docs/architecture.md that this version can be held to, and whether a result keeps them. */
+import type { BenchResult, LargeResult, Pair, RateResult, RolloutRun, Round } from './result.ts';
+import { median } from './statistics.ts';
+
+export interface BudgetRow {
+  readonly what: string;
+  readonly budget: string;
+  readonly measured: string;
+  readonly met: boolean;
+}
+
+const MIB = 1024 * 1024;
+/** Rollouts that must pass without a lost request, each kind. */
+const ROLLOUT_RUNS = 3;
+
+/** One row for each budget whose scenario was run. */
+export function budgetRows(result: BenchResult): readonly BudgetRow[] {
+  return [
+    ...rateRows(result),
+    ...(result.highest === undefined ? [] : [highestRow(result.highest.ours.perSecond)]),
+    ...(result.large ?? []).flatMap(largeRows),
+    ...coldStartRows(result),
+    ...memoryRows(result),
+    ...rolloutRows(result, 'sigterm', 'SIGTERM of each of two processes, 500 requests/s'),
+    ...rolloutRows(result, 'certificate', 'certificate swap, 500 requests/s'),
+  ];
+}
+
+function atMost(what: string, limit: number, value: number, unit: string): BudgetRow {
+  return { what, budget: `≤ ${limit}${unit}`, measured: `${digits(value)}${unit}`, met: value <= limit };
+}
+
+function below(what: string, limit: number, value: number, unit: string): BudgetRow {
+  return { what, budget: `< ${limit}${unit}`, measured: `${digits(value)}${unit}`, met: value < limit };
+}
+
+/** Three significant digits, and no exponent. */
+export function digits(value: number): string {
+  const magnitude = Math.abs(value);
+  return value.toFixed(magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 ? 2 : 3);
+}
+
+/** The rate that the budgets of latency and processor time are about. */
+function budgetRate(result: BenchResult): RateResult | undefined {
+  return result.rates?.find(
+    (one) => one.ratePerSecond === 500 && one.connections === 8 && one.body === 'pod-create-4k',
+  );
+}
+
+const p99 = (round: Round): number => round.p99Ms;
+const p50 = (round: Round): number => round.p50Ms;
+const cpu = (round: Round): number => round.cpuMsPerRequest;
+const medians = (rounds: Pair<readonly Round[]>, of: (round: Round) => number): Pair<number> => ({
+  ours: median(rounds.ours.map(of)),
+  bare: median(rounds.bare.map(of)),
+});
+const ratio = ({ ours, bare }: Pair<number>): number => ours / bare;
+
+function rateRows(result: BenchResult): readonly BudgetRow[] {
+  const failed = (result.rates ?? [])
+    .flatMap((one) => one.rounds.ours)
+    .reduce((sum, round) => sum + round.failed, 0);
+  const all: readonly BudgetRow[] =
+    result.rates === undefined
+      ? []
+      : [
+          {
+            what: 'failed requests at all fixed rates',
+            budget: '0',
+            measured: String(failed),
+            met: failed === 0,
+          },
+        ];
+  const at500 = budgetRate(result);
+  if (at500 === undefined) return all;
+  const { rounds } = at500;
+  const quietest = {
+    ours: Math.min(...rounds.ours.map(p99)),
+    bare: Math.min(...rounds.bare.map(p99)),
+  };
+  return [
+    ...all,
+    below('p99 at 500 requests/s, the worst round', 10, Math.max(...rounds.ours.map(p99)), ' ms'),
+    atMost('p99 at 500 requests/s, quietest round of each', 4, ratio(quietest), ' × bare'),
+    atMost('CPU a request at 500 requests/s', 3, ratio(medians(rounds, cpu)), ' × bare'),
+  ];
+}
+
+function highestRow(perSecond: number): BudgetRow {
+  return {
+    what: 'highest rate with p99 < 10 ms, 4 KiB',
+    budget: '≥ 1000/s',
+    measured: `${perSecond}/s`,
+    met: perSecond >= 1000,
+  };
+}
+
+function largeRows(large: LargeResult): readonly BudgetRow[] {
+  const size = `${digits(large.bytes / MIB)} MiB UPDATE (${large.body})`;
+  return [
+    atMost(`p50 of a ${size}`, 2, ratio(medians(large.rounds, p50)), ' × bare'),
+    below(`p99 of 4 KiB requests beside a ${size}`, 100, median(large.besides.ours.map(p99)), ' ms'),
+    {
+      what: `failed requests with a ${size}`,
+      budget: '0',
+      measured: String(failedOf(large)),
+      met: failedOf(large) === 0,
+    },
+  ];
+}
+
+function failedOf(large: LargeResult): number {
+  return [...large.rounds.ours, ...large.besides.ours].reduce((sum, round) => sum + round.failed, 0);
+}
+
+function coldStartRows({ coldStart }: BenchResult): readonly BudgetRow[] {
+  if (coldStart === undefined) return [];
+  const ours = median(coldStart.ours);
+  return [
+    atMost('cold start to the first answered review', 3, ours / median(coldStart.bare), ' × bare'),
+    below('cold start to the first answered review', 500, ours, ' ms'),
+  ];
+}
+
+function memoryRows({ memory }: BenchResult): readonly BudgetRow[] {
+  if (memory === undefined) return [];
+  const { ours, bare } = memory;
+  return [
+    atMost('resident memory, idle', 1.6, ours.idleBytes / bare.idleBytes, ' × bare'),
+    atMost('resident memory, after load', 1.6, ours.afterLoadBytes / bare.afterLoadBytes, ' × bare'),
+    below('idle CPU, of one core', 0.5, ours.idleCpuPercent, ' %'),
+  ];
+}
+
+function rolloutRows(result: BenchResult, kind: RolloutRun['kind'], what: string): readonly BudgetRow[] {
+  const runs = (result.rollout ?? []).filter((run) => run.kind === kind);
+  if (runs.length === 0) return [];
+  const failed = runs.reduce((sum, run) => sum + run.failed, 0);
+  const requests = runs.reduce((sum, run) => sum + run.requests, 0);
+  return [
+    {
+      what,
+      budget: `0 failed, ${ROLLOUT_RUNS} runs`,
+      measured: `${failed} of ${requests} failed, ${runs.length} run${runs.length === 1 ? '' : 's'}`,
+      met: failed === 0 && runs.length >= ROLLOUT_RUNS && runs.every(proves),
+    },
+  ];
+}
+
+/** A run proves something only where what it is about really happened. */
+function proves(run: RolloutRun): boolean {
+  return run.kind === 'certificate'
+    ? run.certificates >= 2
+    : run.endings.length === 2 && run.endings.every((ending) => ending === 'status 0');
+}

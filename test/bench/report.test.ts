@@ -1,0 +1,234 @@
+import { describe, expect, test } from 'vitest';
+
+import { budgetRows, digits } from './budgets.ts';
+import { renderReport } from './report.ts';
+import type { BenchResult, RolloutRun, Round } from './result.ts';
+
+const MIB = 1024 * 1024;
+
+function round(p50Ms: number, p99Ms: number, cpuMsPerRequest: number, failed = 0): Round {
+  return {
+    p50Ms,
+    p95Ms: p99Ms,
+    p99Ms,
+    maxMs: p99Ms * 2,
+    requests: 1000,
+    failed,
+    failures: failed === 0 ? {} : { ECONNRESET: failed },
+    achievedPerSecond: 500,
+    cpuMsPerRequest,
+    lagP99Ms: 0.1,
+  };
+}
+
+function rolloutRun(kind: RolloutRun['kind'], changes: Partial<RolloutRun> = {}): RolloutRun {
+  return {
+    kind,
+    ratePerSecond: 500,
+    requests: 7000,
+    failed: 0,
+    failures: {},
+    p99Ms: 3,
+    maxMs: 20,
+    refused: 0,
+    certificates: kind === 'certificate' ? 2 : 1,
+    endings: kind === 'sigterm' ? ['status 0', 'status 0'] : [],
+    endedAfterMs: kind === 'sigterm' ? [5100, 5200] : [],
+    ...changes,
+  };
+}
+
+const GOOD: BenchResult = {
+  startedAt: '2026-01-02T03:04:05.678Z',
+  mode: 'full',
+  seconds: 561.4,
+  versions: { 'pacto-gate': '0.1.0', node: '24.0.0' },
+  machine: {
+    cores: 2,
+    model: 'Example 3 GHz',
+    memoryBytes: 8 * 1024 * MIB,
+    platform: 'Linux 6.1',
+    pinned: true,
+    loadAverage: [0.1, 1.4],
+  },
+  loader: { neededPerSecond: 4000, round: { ...round(0.2, 2, 0.1), achievedPerSecond: 3999 } },
+  coldStart: { ours: [250, 240, 900], bare: [100, 90, 110] },
+  memory: {
+    ours: { idleBytes: 80 * MIB, afterLoadBytes: 110 * MIB, idleCpuPercent: 0.1 },
+    bare: { idleBytes: 58 * MIB, afterLoadBytes: 79 * MIB, idleCpuPercent: 0 },
+  },
+  rates: [
+    {
+      ratePerSecond: 500,
+      connections: 8,
+      body: 'pod-create-4k',
+      rounds: {
+        ours: [round(0.4, 3, 0.2), round(0.5, 9, 0.21)],
+        bare: [round(0.2, 1, 0.1), round(0.2, 2, 0.1)],
+      },
+    },
+  ],
+  highest: {
+    ours: { perSecond: 4000, atBound: false, trials: [] },
+    bare: { perSecond: 12_000, atBound: true, trials: [] },
+  },
+  large: [
+    {
+      body: 'resource-update-3m',
+      bytes: 6 * MIB,
+      ratePerSecond: 2,
+      besidesPerSecond: 100,
+      rounds: { ours: [round(150, 200, 9)], bare: [round(80, 120, 5)] },
+      besides: { ours: [round(1, 90, 9)], bare: [round(1, 60, 5)] },
+    },
+  ],
+  rollout: [1, 2, 3].flatMap(() => [rolloutRun('sigterm'), rolloutRun('certificate')]),
+};
+
+const missed = (result: BenchResult): readonly string[] =>
+  budgetRows(result)
+    .filter((row) => !row.met)
+    .map((row) => `${row.what}: ${row.measured}`);
+
+describe('budgets', () => {
+  test('are all met by a good result, and each has a row', () => {
+    expect(missed(GOOD)).toEqual([]);
+    expect(budgetRows(GOOD)).toHaveLength(15);
+  });
+
+  test('have rows only for what was measured', () => {
+    const { rates: _rates, large: _large, rollout: _rollout, highest: _highest, ...rest } = GOOD;
+    expect(budgetRows(rest)).toHaveLength(5);
+  });
+
+  const at500 = GOOD.rates![0]!;
+  const withOurs = (...ours: Round[]): BenchResult => ({
+    ...GOOD,
+    rates: [{ ...at500, rounds: { ...at500.rounds, ours } }],
+  });
+
+  test.each<[string, BenchResult, readonly string[]]>([
+    [
+      'one round over 10 ms',
+      withOurs(round(0.4, 3, 0.2), round(0.4, 10, 0.2)),
+      ['p99 at 500 requests/s, the worst round: 10.0 ms'],
+    ],
+    [
+      'a quietest round of more than four times the baseline',
+      withOurs(round(0.4, 4.5, 0.2), round(0.4, 5, 0.2)),
+      ['p99 at 500 requests/s, quietest round of each: 4.50 × bare'],
+    ],
+    [
+      'too much processor time',
+      withOurs(round(0.4, 3, 0.4)),
+      ['CPU a request at 500 requests/s: 4.00 × bare'],
+    ],
+    ['a lost request', withOurs(round(0.4, 3, 0.2, 1)), ['failed requests at all fixed rates: 1']],
+    [
+      'a low highest rate',
+      { ...GOOD, highest: { ...GOOD.highest!, ours: { perSecond: 999, atBound: false, trials: [] } } },
+      ['highest rate with p99 < 10 ms, 4 KiB: 999/s'],
+    ],
+    [
+      'a slow start',
+      { ...GOOD, coldStart: { ours: [600, 500, 510], bare: [100, 100, 100] } },
+      [
+        'cold start to the first answered review: 5.10 × bare',
+        'cold start to the first answered review: 510 ms',
+      ],
+    ],
+    [
+      'a process that never rests',
+      { ...GOOD, memory: { ...GOOD.memory!, ours: { ...GOOD.memory!.ours, idleCpuPercent: 0.5 } } },
+      ['idle CPU, of one core: 0.500 %'],
+    ],
+    [
+      'large reviews that starve small ones',
+      { ...GOOD, large: [{ ...GOOD.large![0]!, besides: { ours: [round(1, 100, 9)], bare: [] } }] },
+      ['p99 of 4 KiB requests beside a 6.00 MiB UPDATE (resource-update-3m): 100 ms'],
+    ],
+    [
+      'a lost request in a rollout',
+      { ...GOOD, rollout: [1, 2, 3].map((n) => rolloutRun('sigterm', { failed: n === 2 ? 1 : 0 })) },
+      ['SIGTERM of each of two processes, 500 requests/s: 1 of 21000 failed, 3 runs'],
+    ],
+    [
+      'two runs where three are asked for',
+      { ...GOOD, rollout: [rolloutRun('certificate'), rolloutRun('certificate')] },
+      ['certificate swap, 500 requests/s: 0 of 14000 failed, 2 runs'],
+    ],
+    [
+      'a swap that no client ever saw',
+      { ...GOOD, rollout: [1, 2, 3].map(() => rolloutRun('certificate', { certificates: 1 })) },
+      ['certificate swap, 500 requests/s: 0 of 21000 failed, 3 runs'],
+    ],
+    [
+      'a server that had to be killed',
+      {
+        ...GOOD,
+        rollout: [1, 2, 3].map(() => rolloutRun('sigterm', { endings: ['status 0', 'signal SIGKILL'] })),
+      },
+      ['SIGTERM of each of two processes, 500 requests/s: 0 of 21000 failed, 3 runs'],
+    ],
+  ])('are missed by %s', (_, result, expected) => {
+    expect(missed(result)).toEqual(expected);
+  });
+});
+
+describe('digits', () => {
+  test.each([
+    [0, '0.000'],
+    [0.0456, '0.046'],
+    [9.994, '9.99'],
+    [45.678, '45.7'],
+    [4567.8, '4568'],
+  ])('writes %d as %s', (value, text) => {
+    expect(digits(value)).toBe(text);
+  });
+});
+
+describe('the report', () => {
+  const page = renderReport(GOOD);
+
+  test('says when, on what and how far the generator can be trusted', () => {
+    expect(page).toContain('- 2026-01-02, a full run of 561 s');
+    expect(page).toContain('- 2 cores of Example 3 GHz, 8.00 GiB, Linux 6.1; server on one core');
+    expect(page).toContain('the load generator reached 3999 of 4000 requests/s');
+    expect(page).not.toContain('**no**');
+  });
+
+  test('shows medians with their spread, ours above bare', () => {
+    expect(page).toContain(
+      '| 500/s | 8 | pod-create-4k | ours | 0.450 (0.400–0.500) | 6.00 (3.00–9.00) | 6.00 (3.00–9.00) |',
+    );
+    expect(page).toContain('- bare: 12000 requests/s, the highest that is tried');
+  });
+
+  test('says aloud that the generator was the limit, that requests were lost and that a budget is missed', () => {
+    const bad = renderReport({
+      ...GOOD,
+      loader: { neededPerSecond: 4000, round: { ...round(0.2, 2, 0.1), achievedPerSecond: 3000 } },
+      rollout: [rolloutRun('sigterm', { failed: 4, failures: { ECONNREFUSED: 4 } })],
+    });
+    expect(bad).toContain('**the load generator reached only 3000 of 4000 requests/s');
+    expect(bad).toContain('| 4: ECONNREFUSED |');
+    expect(bad).toContain('| **no** |');
+  });
+
+  test('has rows of as many cells as their heads', () => {
+    const widths = page
+      .split('\n\n')
+      .filter((block) => block.startsWith('|'))
+      .map(
+        (block) =>
+          new Set(
+            block
+              .trim()
+              .split('\n')
+              .map((line) => line.split('|').length),
+          ),
+      );
+    expect(widths.length).toBeGreaterThan(4);
+    for (const width of widths) expect(width.size).toBe(1);
+  });
+});

@@ -1,0 +1,133 @@
+/** The JSON result of one run: what was measured, before anybody rounds or judges it. */
+import type { BodyName } from './corpus.ts';
+
+/** One round of load on one server. Milliseconds unless named otherwise. */
+export interface Round {
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  readonly requests: number;
+  readonly failed: number;
+  readonly failures: Readonly<Record<string, number>>;
+  readonly achievedPerSecond: number;
+  /** Processor time of the server process, user and kernel, for each request of the round. */
+  readonly cpuMsPerRequest: number;
+  /** How late the generator itself was. */
+  readonly lagP99Ms: number;
+}
+
+/** The same rounds on both, taken in turn: ours, bare, ours, bare, … */
+export interface Pair<T> {
+  readonly ours: T;
+  readonly bare: T;
+}
+
+export interface RateResult {
+  readonly ratePerSecond: number;
+  readonly connections: number | 'each';
+  readonly body: BodyName;
+  readonly rounds: Pair<readonly Round[]>;
+}
+
+export interface HighestRate {
+  /** The highest rate tried at which all answers were right and p99 stayed below the limit. */
+  readonly perSecond: number;
+  /** That was the highest rate that is tried at all. */
+  readonly atBound: boolean;
+  readonly trials: readonly {
+    readonly ratePerSecond: number;
+    readonly p99Ms: number;
+    readonly held: boolean;
+  }[];
+}
+
+export interface LargeResult {
+  readonly body: BodyName;
+  readonly bytes: number;
+  readonly ratePerSecond: number;
+  readonly besidesPerSecond: number;
+  readonly rounds: Pair<readonly Round[]>;
+  /** The 4 KiB stream beside it. */
+  readonly besides: Pair<readonly Round[]>;
+}
+
+export interface BodyResult {
+  readonly body: BodyName;
+  readonly bytes: number;
+  readonly ratePerSecond: number;
+  readonly rounds: Pair<readonly Round[]>;
+}
+
+export interface BurstResult {
+  readonly requests: number;
+  readonly connections: number;
+  readonly rounds: Pair<readonly Round[]>;
+}
+
+export interface ParallelRun {
+  readonly before: number;
+  readonly peak: number;
+  readonly failed: number;
+  readonly failures: Readonly<Record<string, number>>;
+  readonly maxMs: number;
+}
+
+export interface MemoryRun {
+  readonly idleBytes: number;
+  readonly afterLoadBytes: number;
+  /** Of one processor, in percent. */
+  readonly idleCpuPercent: number;
+}
+
+export interface RolloutRun {
+  readonly kind: 'sigterm' | 'certificate';
+  readonly ratePerSecond: number;
+  readonly requests: number;
+  readonly failed: number;
+  readonly failures: Readonly<Record<string, number>>;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** Connections the proxy refused because no server was ready. */
+  readonly refused: number;
+  /** How many different certificates the client met. */
+  readonly certificates: number;
+  /** How each ended server ended: `status 0` is right. */
+  readonly endings: readonly string[];
+  /** From SIGTERM to the end of the process. */
+  readonly endedAfterMs: readonly number[];
+}
+
+export interface Machine {
+  readonly cores: number;
+  readonly model: string;
+  readonly memoryBytes: number;
+  readonly platform: string;
+  /** Server and generator each kept to a processor of its own. */
+  readonly pinned: boolean;
+  /** Over the last minute, before and after the run. */
+  readonly loadAverage: readonly [number, number];
+}
+
+export interface BenchResult {
+  readonly startedAt: string;
+  readonly mode: 'full' | 'quick';
+  readonly seconds: number;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly machine: Machine;
+  /** Against the baseline: the generator itself must not be the limit. */
+  readonly loader?: { readonly neededPerSecond: number; readonly round: Round };
+  readonly coldStart?: Pair<readonly number[]>;
+  readonly memory?: Pair<MemoryRun>;
+  readonly rates?: readonly RateResult[];
+  readonly highest?: Pair<HighestRate>;
+  readonly bodies?: readonly BodyResult[];
+  readonly large?: readonly LargeResult[];
+  readonly parallel?: {
+    readonly body: BodyName;
+    readonly requests: number;
+    readonly runs: Pair<ParallelRun>;
+  };
+  readonly bursts?: readonly BurstResult[];
+  readonly rollout?: readonly RolloutRun[];
+}

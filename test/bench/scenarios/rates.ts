@@ -1,0 +1,136 @@
+/** Fixed arrival rates, the highest rate that holds, every body of the corpus, and bursts. */
+import { loadRound, pairedRounds, SIDES, withPair, type Bench, type Load } from '../bench.ts';
+import { BODY_NAMES, reviewBody } from '../corpus.ts';
+import type { BenchResult, BodyResult, BurstResult, HighestRate, Pair, RateResult } from '../result.ts';
+import type { BenchServer } from '../servers.ts';
+
+/** The p99 that a rate must keep to count as held (design §6). */
+export const HELD_P99_MS = 10;
+/** Less than this share of the rate answered means that requests pile up. */
+const HELD_SHARE = 0.97;
+const LADDER = [500, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000];
+/** One noisy second of a shared machine must not end the climb. */
+const ATTEMPTS = 2;
+const BISECTIONS = 2;
+const ROUND_WARMUP_SECONDS = 0.5;
+const BODY_PER_SECOND = 200;
+const LARGEST_OF_BODIES = 128 * 1024;
+
+async function warmUp(bench: Bench, servers: Pair<BenchServer>): Promise<void> {
+  const arrivals = { ratePerSecond: 500, seconds: bench.pace.warmupSeconds };
+  for (const side of SIDES) {
+    await loadRound(bench, servers[side], [{ body: 'pod-create-4k', arrivals, connections: 8 }]);
+  }
+}
+
+export async function rates(bench: Bench): Promise<Pick<BenchResult, 'rates'>> {
+  const cases: readonly Omit<RateResult, 'rounds'>[] = [
+    ...bench.pace.rates.map((ratePerSecond) => ({
+      ratePerSecond,
+      connections: 8,
+      body: 'pod-create-4k' as const,
+    })),
+    { ratePerSecond: 500, connections: 8, body: 'lease-update-own' },
+    { ratePerSecond: 500, connections: 1, body: 'pod-create-4k' },
+    { ratePerSecond: 200, connections: 'each', body: 'pod-create-4k' },
+  ];
+  return await withPair(bench, async (servers) => {
+    await warmUp(bench, servers);
+    const results: RateResult[] = [];
+    for (const one of cases) {
+      const arrivals = {
+        ratePerSecond: one.ratePerSecond,
+        seconds: bench.pace.roundSeconds,
+        warmupSeconds: ROUND_WARMUP_SECONDS,
+      };
+      const [rounds] = await pairedRounds(bench, servers, [{ ...one, arrivals }], bench.pace.rounds);
+      if (rounds !== undefined) results.push({ ...one, rounds });
+      bench.say(`  ${one.ratePerSecond}/s, connections: ${one.connections}`);
+    }
+    return { rates: results };
+  });
+}
+
+export async function highest(bench: Bench): Promise<Pick<BenchResult, 'highest'>> {
+  return await withPair(bench, async (servers) => {
+    await warmUp(bench, servers);
+    const ours = await climb(bench, servers.ours);
+    return { highest: { ours, bare: await climb(bench, servers.bare) } };
+  });
+}
+
+async function climb(bench: Bench, server: BenchServer): Promise<HighestRate> {
+  const trials: HighestRate['trials'][number][] = [];
+  const holds = async (ratePerSecond: number): Promise<boolean> => {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const arrivals = {
+        ratePerSecond,
+        seconds: Math.min(2, bench.pace.roundSeconds),
+        warmupSeconds: ROUND_WARMUP_SECONDS,
+      };
+      const [round] = await loadRound(bench, server, [{ body: 'pod-create-4k', arrivals, connections: 8 }]);
+      if (round === undefined) return false;
+      const held =
+        round.failed === 0 &&
+        round.p99Ms < HELD_P99_MS &&
+        round.achievedPerSecond >= HELD_SHARE * ratePerSecond;
+      trials.push({ ratePerSecond, p99Ms: round.p99Ms, held });
+      if (held) return true;
+    }
+    return false;
+  };
+  let low = 0;
+  let high: number | undefined;
+  for (const ratePerSecond of LADDER) {
+    if (await holds(ratePerSecond)) {
+      low = ratePerSecond;
+    } else {
+      high = ratePerSecond;
+      break;
+    }
+  }
+  for (let n = 0; high !== undefined && low > 0 && n < BISECTIONS; n += 1) {
+    const middle = Math.round((low + high) / 2);
+    if (await holds(middle)) low = middle;
+    else high = middle;
+  }
+  return { perSecond: low, atBound: high === undefined, trials };
+}
+
+/** Every body up to 128 KiB; the larger ones have a scenario of their own. */
+export async function bodies(bench: Bench): Promise<Pick<BenchResult, 'bodies'>> {
+  return await withPair(bench, async (servers) => {
+    await warmUp(bench, servers);
+    const results: BodyResult[] = [];
+    for (const body of BODY_NAMES) {
+      const bytes = reviewBody(body).bytes.length;
+      if (bytes > LARGEST_OF_BODIES) continue;
+      const load: Load = {
+        body,
+        arrivals: {
+          ratePerSecond: BODY_PER_SECOND,
+          seconds: Math.min(2, bench.pace.roundSeconds),
+          warmupSeconds: ROUND_WARMUP_SECONDS,
+        },
+        connections: 8,
+      };
+      const [rounds] = await pairedRounds(bench, servers, [load], Math.min(2, bench.pace.rounds));
+      if (rounds !== undefined) results.push({ body, bytes, ratePerSecond: BODY_PER_SECOND, rounds });
+    }
+    return { bodies: results };
+  });
+}
+
+/** 500 requests at one instant, over few kept connections and over as many as requests. */
+export async function bursts(bench: Bench): Promise<Pick<BenchResult, 'bursts'>> {
+  return await withPair(bench, async (servers) => {
+    await warmUp(bench, servers);
+    const results: BurstResult[] = [];
+    for (const connections of [8, 500]) {
+      const load: Load = { body: 'pod-create-4k', arrivals: { burst: 500 }, connections };
+      const [rounds] = await pairedRounds(bench, servers, [load], Math.min(3, bench.pace.rounds));
+      if (rounds !== undefined) results.push({ requests: 500, connections, rounds });
+    }
+    return { bursts: results };
+  });
+}
