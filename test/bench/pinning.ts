@@ -2,17 +2,20 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
+/** From util-linux; where it is missing, processes are not kept apart. */
+const TASKSET = 'taskset';
+
 export interface Cores {
   /** Undefined where processes cannot be kept apart. */
   readonly server: number | undefined;
   readonly loader: number | undefined;
 }
 
-/** Server on processor 0, generator on 1, where there are two and `taskset` (util-linux) is installed. */
+/** Server on processor 0, generator on 1, where there are two and `taskset` is installed. */
 export function chooseCores(): Cores {
   if (availableParallelism() < 2) return { server: undefined, loader: undefined };
   try {
-    execFileSync('taskset', ['--version'], { stdio: 'ignore' });
+    execFileSync(TASKSET, ['--version'], { stdio: 'ignore' });
   } catch {
     return { server: undefined, loader: undefined };
   }
@@ -24,11 +27,11 @@ export function pinned(
   core: number | undefined,
   command: readonly [string, ...string[]],
 ): readonly [string, ...string[]] {
-  return core === undefined ? command : ['taskset', '-c', String(core), ...command];
+  return core === undefined ? command : [TASKSET, '-c', String(core), ...command];
 }
 
 /** Moves the calling process out of the server's way. */
 export function pinSelf(core: number | undefined): void {
   if (core === undefined) return;
-  execFileSync('taskset', ['-a', '-c', '-p', String(core), String(process.pid)], { stdio: 'ignore' });
+  execFileSync(TASKSET, ['-a', '-c', '-p', String(core), String(process.pid)], { stdio: 'ignore' });
 }

@@ -67,7 +67,7 @@ function loaderLine({ loader }: BenchResult): string {
 }
 
 /** At twice the highest rate the generator must neither lose requests nor fall behind its own schedule. */
-export function loaderIsEnough({ round, neededPerSecond }: NonNullable<BenchResult['loader']>): boolean {
+function loaderIsEnough({ round, neededPerSecond }: NonNullable<BenchResult['loader']>): boolean {
   return round.failed === 0 && round.achievedPerSecond >= 0.97 * neededPerSecond;
 }
 

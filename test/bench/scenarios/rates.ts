@@ -5,7 +5,7 @@ import type { BenchResult, BodyResult, BurstResult, HighestRate, Pair, RateResul
 import type { BenchServer } from '../servers.ts';
 
 /** The p99 that a rate must keep to count as held (design §6). */
-export const HELD_P99_MS = 10;
+const HELD_P99_MS = 10;
 /** Less than this share of the rate answered means that requests pile up. */
 const HELD_SHARE = 0.97;
 const LADDER = [500, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000];
