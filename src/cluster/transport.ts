@@ -6,6 +6,7 @@ import { createSecureContext } from 'node:tls';
 import type { Agent, Dispatcher, ProxyAgent } from 'undici';
 import { type Clock, sleep } from '../clock.ts';
 import { GateError } from '../errors.ts';
+import { abortable, linkSignals } from './abort.ts';
 import { errorFromAnswer, malformedAnswer, unreachable, type Question } from './answers.ts';
 import type { Connection, Credentials } from './connection.ts';
 
@@ -113,11 +114,11 @@ export class Transport {
   async *stream(call: Omit<Call, 'timeoutMs' | 'maxBytes' | 'repeatable'>): AsyncGenerator<Buffer, void> {
     const linked = linkSignals([call.signal, this.#closing.signal]);
     try {
-      let credentials = await this.#connection.credentials.current();
+      let credentials = await abortable(this.#connection.credentials.current(), linked.signal);
       let answer = await this.#send(call, credentials, linked.signal, this.#limits.watchIdleMs);
       if (answer.statusCode === 401) {
         await readBody(call, answer, ERROR_BODY_BYTES);
-        credentials = await this.#connection.credentials.renew(credentials);
+        credentials = await abortable(this.#connection.credentials.renew(credentials), linked.signal);
         answer = await this.#send(call, credentials, linked.signal, this.#limits.watchIdleMs);
       }
       if (answer.statusCode !== 200)
@@ -149,7 +150,7 @@ export class Transport {
     signal: AbortSignal,
     deadlineMs: number,
   ): Promise<{ body: Buffer; contentType: string }> {
-    let credentials = await this.#connection.credentials.current();
+    let credentials = await abortable(this.#connection.credentials.current(), signal);
     let mayRenew = true;
     let mayResend = call.repeatable;
     for (let throttled = 0; ;) {
@@ -168,7 +169,7 @@ export class Transport {
       }
       if (answer.statusCode === 401 && mayRenew) {
         mayRenew = false;
-        const renewed = await this.#connection.credentials.renew(credentials);
+        const renewed = await abortable(this.#connection.credentials.renew(credentials), signal);
         const isNew = !sameCredentials(renewed, credentials);
         credentials = renewed;
         if (isNew) continue;
@@ -339,33 +340,4 @@ function sameTls(a: Credentials, b: Credentials): boolean {
 
 function sameCredentials(a: Credentials, b: Credentials): boolean {
   return a.authorization === b.authorization && sameTls(a, b);
-}
-
-interface LinkedSignal {
-  readonly signal: AbortSignal;
-  abort(reason: unknown): void;
-  release(): void;
-}
-
-/**
- * A signal that aborts with the first of several. Unlike AbortSignal.any it can be released, so that a signal that
- * lives as long as the process does not collect one listener a call.
- */
-function linkSignals(sources: readonly (AbortSignal | undefined)[]): LinkedSignal {
-  const controller = new AbortController();
-  const listeners: (() => void)[] = [];
-  for (const source of sources) {
-    if (source === undefined) continue;
-    if (source.aborted) controller.abort(source.reason);
-    const onAbort = (): void => controller.abort(source.reason);
-    source.addEventListener('abort', onAbort, { once: true });
-    listeners.push(() => source.removeEventListener('abort', onAbort));
-  }
-  return {
-    signal: controller.signal,
-    abort: (reason) => controller.abort(reason),
-    release: () => {
-      for (const remove of listeners) remove();
-    },
-  };
 }
