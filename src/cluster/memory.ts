@@ -106,7 +106,6 @@ class InMemoryCluster implements MemoryCluster {
 
   async get(kind: Kind, name: ObjectName, options: ReadOptions = {}): Promise<KubeObject | undefined> {
     await this.#gate.enter('get', kind, options.signal);
-    checkNamespace(kind, name.namespace);
     const object = this.#store(kind).get(keyOf(name.namespace, name.name));
     return object === undefined ? undefined : this.#presenter(kind, options)(object);
   }

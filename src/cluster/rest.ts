@@ -153,7 +153,7 @@ class RestCluster implements Cluster {
     if (splitter.pendingBytes > 0) throw unreachable(question, new Error('ended in the middle of an event'));
   }
 
-  create(kind: Kind, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+  async create(kind: Kind, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace, name } = object.metadata;
     const path = pathOf(kind, this.#writable(kind, object.metadata, false).namespace);
     // A namespace that is not there is named by the refusal.
@@ -161,12 +161,12 @@ class RestCluster implements Cluster {
     return this.#write('create', 'POST', kind, asked, path, object, options);
   }
 
-  replace(kind: Kind, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+  async replace(kind: Kind, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const at = this.#writable(kind, object.metadata, true);
     return this.#write('replace', 'PUT', kind, at, pathOf(kind, at.namespace, at.name), object, options);
   }
 
-  replaceStatus(kind: Kind, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+  async replaceStatus(kind: Kind, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const at = this.#writable(kind, object.metadata, true);
     const path = `${pathOf(kind, at.namespace, at.name)}/status`;
     return this.#write('replace the status of', 'PUT', kind, at, path, object, options);

@@ -23,6 +23,20 @@ export function getTests(fixture: Fixture): void {
     expect(await fixture.cluster.get(kind, { ...where, name: `${prefix}-absent` })).toBeUndefined();
   });
 
+  it.each(['', '.', '..', 'a/b', 'a%2fb', 'a\nb', 'x'.repeat(300)])(
+    'returns undefined for %j, which no object can be called',
+    async (name) => {
+      expect(await fixture.cluster.get(LEASE, { namespace: fixture.namespace, name })).toBeUndefined();
+      expect(await fixture.cluster.get(NODE, { name })).toBeUndefined();
+    },
+  );
+
+  it('returns undefined for a namespace that does not fit the kind', async () => {
+    const node = nameOf(await fixture.newNode());
+    expect(await fixture.cluster.get(NODE, { ...node, namespace: fixture.namespace })).toBeUndefined();
+    expect(await fixture.cluster.get(LEASE, { name: nameOf(await fixture.newLease()).name })).toBeUndefined();
+  });
+
   it('returns whole metadata when metadata alone is asked for', async () => {
     const made = await fixture.newLease({ labels: { app: 'web' }, annotations: { note: 'a' } });
     const got = await fixture.cluster.get(LEASE, nameOf(made), { metadataOnly: true });
