@@ -1,0 +1,67 @@
+/** Decisions through the list of webhooks, with a reader over a list of objects. */
+import type { Reader } from '../../src/cluster/cluster.ts';
+import type { AdmissionRequest, KubeObject } from '../../src/cluster/objects.ts';
+import type { Verdict } from '../../src/policies/verdict.ts';
+import { createWebhooks, type WebhookParts } from '../../src/webhooks/registry.ts';
+
+/** `identity` of the configuration: its defaults, with changes. */
+export function identity(changes: Partial<WebhookParts['identity']> = {}): WebhookParts['identity'] {
+  return {
+    enabled: true,
+    failurePolicy: 'Fail',
+    agents: ['pacto-node-agent/pacto-node-agent'],
+    namespaces: [],
+    podLookup: 'auto',
+    requirePodClaims: false,
+    requireNodeUid: false,
+    tokens: { enabled: true, failurePolicy: 'Fail' },
+    ...changes,
+    pods: {
+      enabled: true,
+      failurePolicy: 'Fail',
+      controllerUsernames: ['system:serviceaccount:kube-system:daemon-set-controller'],
+      daemonSets: [],
+      ...changes.pods,
+    },
+  };
+}
+
+/** @param reads collects what was asked for, as `Kind namespace/name`. */
+export function readerOver(objects: readonly KubeObject[], reads: string[] = []): Reader {
+  return {
+    get(kind, { namespace, name }, { signal }) {
+      signal?.throwIfAborted();
+      reads.push(`${kind.kind} ${namespace ?? ''}/${name}`);
+      const found = objects.find(
+        (object) =>
+          object.kind === kind.kind &&
+          object.metadata.name === name &&
+          (!kind.namespaced || object.metadata.namespace === namespace),
+      );
+      return Promise.resolve(found);
+    },
+  };
+}
+
+/** The path on which the generated entries send a request. */
+export function pathOf({ resource, subResource }: AdmissionRequest): string {
+  if (resource.resource === 'serviceaccounts' && subResource === 'token')
+    return '/validate/node-identity/tokens';
+  return resource.resource === 'pods' && subResource !== 'eviction'
+    ? '/validate/node-identity/pods'
+    : '/validate/node-identity';
+}
+
+export async function decideBy(
+  configuration: WebhookParts['identity'],
+  request: AdmissionRequest,
+  { reader = readerOver([]), minor = 36 }: { reader?: Reader; minor?: number | undefined } = {},
+): Promise<Verdict> {
+  const webhooks = createWebhooks({
+    identity: configuration,
+    serverVersion: () => ({ major: 1, minor }),
+  });
+  const entry = webhooks.find((webhook) => webhook.path === pathOf(request))?.entry({});
+  if (entry === undefined) throw new Error(`no webhook for ${pathOf(request)}`);
+  return entry.decide(request, { signal: new AbortController().signal, reader });
+}
