@@ -58,10 +58,12 @@ export function readBodiesAsBytes(app: FastifyInstance, limitBytes: number): voi
       done(null, reader.body());
     };
     // The caller went away, or was too slow and has had its 408.
-    const onAbort = (error?: Error): void => {
+    const onAbort = (cause?: Error): void => {
       stop();
       done(
-        error ?? new GateError('GATE_REVIEW_SLOW', 'request body: the connection ended before the body did'),
+        new GateError('GATE_REVIEW_SLOW', 'request body: the connection ended before the body did', {
+          cause,
+        }),
       );
     };
     const stop = (): void => {

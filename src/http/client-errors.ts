@@ -40,7 +40,7 @@ export function answerClientErrors(connections: Connections): (error: ClientErro
     const current = connections.answering(socket);
     // An answer that has begun cannot be followed by another one for the same request.
     const begun = current?.headersSent === true && !current.writableFinished;
-    if (begun || !socket.writable || error.code === 'ECONNRESET') {
+    if (begun || !connections.established(socket) || !socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
       return;
     }

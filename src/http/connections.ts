@@ -5,6 +5,8 @@ import { sleep, type Clock } from '../clock.ts';
 
 export interface Connections {
   readonly open: ReadonlySet<Socket>;
+  /** Whether a request could have come over it: its handshake, where there is one, is done. */
+  established(socket: unknown): boolean;
   /** The answer under way on a connection, or the last one. */
   answering(socket: unknown): ServerResponse | undefined;
   /** The TCP connection below a TLS socket, by the caller's address and port. */
@@ -15,9 +17,11 @@ export interface Connections {
 
 export function trackConnections(server: Server): Connections {
   const open = new Set<Socket>();
+  const secure = new WeakSet<object>();
   const answers = new WeakMap<object, ServerResponse>();
   const connections: Connections = {
     open,
+    established: (socket) => open.has(socket as Socket) || secure.has(socket as Socket),
     answering: (socket) => (socket instanceof Object ? answers.get(socket) : undefined),
     below(socket) {
       const { remoteAddress, remotePort } = socket as Socket;
@@ -33,6 +37,7 @@ export function trackConnections(server: Server): Connections {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
+  server.on('secureConnection', (socket: Socket) => secure.add(socket));
   server.on('request', (request, response) => answers.set(request.socket, response));
   server.on('drop', () => {
     connections.dropped++;

@@ -33,7 +33,6 @@ export interface TlsFilesOptions extends TlsFiles {
   readonly onError: (error: unknown) => void;
   /** Told of each reload that was taken. */
   readonly onReload?: (facts: CertificateFacts) => void;
-  readonly pollMs?: number;
 }
 
 /**
@@ -61,7 +60,6 @@ export async function tlsFromFiles(options: TlsFilesOptions): Promise<TlsSource>
     first,
     directories: [...new Set(paths.map((path) => dirname(path)))],
     clock: options.clock,
-    ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
     take: (contents) => {
       const served = take(contents);
       holder.replace(served);

@@ -74,13 +74,11 @@ export interface WatchFilesOptions {
   readonly take: (contents: readonly string[]) => void;
   /** Told once for each cause; reading goes on every second until the contents are taken. */
   readonly onError: (error: unknown) => void;
-  readonly pollMs?: number;
 }
 
 /** Follows files until closed. */
 export function watchFiles(options: WatchFilesOptions): { close(): void } {
   const { clock } = options;
-  const pollMs = options.pollMs ?? POLL_MS;
   const watchers = new Map<string, FSWatcher>();
   let taken = options.first;
   let reported: string | undefined;
@@ -101,9 +99,10 @@ export function watchFiles(options: WatchFilesOptions): { close(): void } {
     reading = true;
     again = false;
     watchDirectories(options.directories, watchers, hint);
-    let next = pollMs;
+    let next = POLL_MS;
+    let contents: string[] | undefined;
     try {
-      const contents = await readTogether(options.paths);
+      contents = await readTogether(options.paths);
       if (closed) return;
       if (contents.some((content, index) => content !== taken[index])) {
         options.take(contents);
@@ -112,8 +111,10 @@ export function watchFiles(options: WatchFilesOptions): { close(): void } {
       reported = undefined;
     } catch (error) {
       next = RETRY_MS;
-      if (!closed && messageOf(error) !== reported) {
-        reported = messageOf(error);
+      // The same contents are refused each time for what is one cause, though the message may hold the time.
+      const cause = contents?.join('') ?? messageOf(error);
+      if (!closed && cause !== reported) {
+        reported = cause;
         options.onError(error);
       }
     } finally {
