@@ -41,11 +41,11 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 
 const FULL: Pace = {
   rounds: 5,
-  roundSeconds: 4,
+  roundSeconds: 3,
   warmupSeconds: 10,
   coldStarts: 9,
   idleSeconds: 20,
-  largeSeconds: 6,
+  largeSeconds: 5,
   rolloutRuns: 3,
   rates: [200, 500, 1_000, 2_000],
 };

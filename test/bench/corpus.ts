@@ -16,6 +16,7 @@ export const BODY_NAMES = [
   'lease-delete-own',
   'configmap-update-1m',
   'resource-update-3m',
+  'resource-update-3m-decimals',
 ] as const;
 
 export type BodyName = (typeof BODY_NAMES)[number];
@@ -75,7 +76,10 @@ const REVIEWS: Readonly<Record<BodyName, () => unknown>> = {
   'lease-delete-own': () =>
     aReview({ uid: UID, kind: LEASE, user: anAgent(), oldObject: lease('node-a', 8) }),
   'configmap-update-1m': () => aReview({ uid: UID, object: configMap(2), oldObject: configMap(1) }),
-  'resource-update-3m': () => aReview({ uid: UID, object: inventory(2), oldObject: inventory(1) }),
+  'resource-update-3m': () => aReview({ uid: UID, object: inventory(2, 1), oldObject: inventory(1, 1) }),
+  // Decimals are rare in Kubernetes objects, and must be told from integers, which costs more to read.
+  'resource-update-3m-decimals': () =>
+    aReview({ uid: UID, object: inventory(2, 8), oldObject: inventory(1, 8) }),
 };
 
 function controller(name: string): ReturnType<typeof aUser> {
@@ -241,14 +245,21 @@ function configMap(revision: number): KubeObject {
   return aConfigMap({ name: 'routes', namespace: 'shop', resourceVersion: String(5000 + revision), data });
 }
 
-/** 3 MiB of structure: some 20,000 small objects with numbers, times and labels. */
-function inventory(revision: number): KubeObject {
+/**
+ * 3 MiB of structure: some 16,000 small objects with numbers, times and labels.
+ * @param divisor 1: all numbers are integers.
+ */
+function inventory(revision: number, divisor: number): KubeObject {
   const items: unknown[] = [];
   for (let size = 0, index = 0; size < 3 * KIB * KIB; index += 1) {
     const item = {
       name: `item-${index}`,
       replicas: index % 7,
-      usage: { cpuCores: (index % 400) / 8, memoryBytes: 1_048_576 * (index % 4096), restarts: index % 3 },
+      usage: {
+        cpuCores: (index % 400) / divisor,
+        memoryBytes: 1_048_576 * (index % 4096),
+        restarts: index % 3,
+      },
       ready: index % 5 !== 0,
       lastSeen: `2026-01-01T00:${String(index % 60).padStart(2, '0')}:00Z`,
       labels: { team: `team-${index % 40}`, tier: index % 2 === 0 ? 'front' : 'back' },

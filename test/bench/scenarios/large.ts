@@ -7,6 +7,7 @@ import type { BenchResult, LargeResult, ParallelRun } from '../result.ts';
 const CASES: readonly { readonly body: BodyName; readonly ratePerSecond: number }[] = [
   { body: 'configmap-update-1m', ratePerSecond: 5 },
   { body: 'resource-update-3m', ratePerSecond: 2 },
+  { body: 'resource-update-3m-decimals', ratePerSecond: 2 },
 ];
 const BESIDES_PER_SECOND = 100;
 const PARALLEL = 16;

@@ -13,11 +13,16 @@ const LADDER = [500, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000];
 const ATTEMPTS = 2;
 const BISECTIONS = 2;
 const ROUND_WARMUP_SECONDS = 0.5;
+/** Where figures only stand beside each other. */
+const SHORT_WARMUP_SECONDS = 3;
+/** Cases beside the budgets' own: enough for a median. */
+const FEW_ROUNDS = 3;
 const BODY_PER_SECOND = 200;
+const BODY_SECONDS = 1.5;
 const LARGEST_OF_BODIES = 128 * 1024;
 
-async function warmUp(bench: Bench, servers: Pair<BenchServer>): Promise<void> {
-  const arrivals = { ratePerSecond: 500, seconds: bench.pace.warmupSeconds };
+async function warmUp(bench: Bench, servers: Pair<BenchServer>, seconds: number): Promise<void> {
+  const arrivals = { ratePerSecond: 500, seconds };
   for (const side of SIDES) {
     await loadRound(bench, servers[side], [{ body: 'pod-create-4k', arrivals, connections: 8 }]);
   }
@@ -35,7 +40,7 @@ export async function rates(bench: Bench): Promise<Pick<BenchResult, 'rates'>> {
     { ratePerSecond: 200, connections: 'each', body: 'pod-create-4k' },
   ];
   return await withPair(bench, async (servers) => {
-    await warmUp(bench, servers);
+    await warmUp(bench, servers, bench.pace.warmupSeconds);
     const results: RateResult[] = [];
     for (const one of cases) {
       const arrivals = {
@@ -43,7 +48,9 @@ export async function rates(bench: Bench): Promise<Pick<BenchResult, 'rates'>> {
         seconds: bench.pace.roundSeconds,
         warmupSeconds: ROUND_WARMUP_SECONDS,
       };
-      const [rounds] = await pairedRounds(bench, servers, [{ ...one, arrivals }], bench.pace.rounds);
+      const isOfBudget = one.connections === 8 && one.body === 'pod-create-4k';
+      const count = isOfBudget ? bench.pace.rounds : Math.min(FEW_ROUNDS, bench.pace.rounds);
+      const [rounds] = await pairedRounds(bench, servers, [{ ...one, arrivals }], count);
       if (rounds !== undefined) results.push({ ...one, rounds });
       bench.say(`  ${one.ratePerSecond}/s, connections: ${one.connections}`);
     }
@@ -53,7 +60,7 @@ export async function rates(bench: Bench): Promise<Pick<BenchResult, 'rates'>> {
 
 export async function highest(bench: Bench): Promise<Pick<BenchResult, 'highest'>> {
   return await withPair(bench, async (servers) => {
-    await warmUp(bench, servers);
+    await warmUp(bench, servers, Math.min(SHORT_WARMUP_SECONDS, bench.pace.warmupSeconds));
     const ours = await climb(bench, servers.ours);
     return { highest: { ours, bare: await climb(bench, servers.bare) } };
   });
@@ -100,7 +107,7 @@ async function climb(bench: Bench, server: BenchServer): Promise<HighestRate> {
 /** Every body up to 128 KiB; the larger ones have a scenario of their own. */
 export async function bodies(bench: Bench): Promise<Pick<BenchResult, 'bodies'>> {
   return await withPair(bench, async (servers) => {
-    await warmUp(bench, servers);
+    await warmUp(bench, servers, Math.min(SHORT_WARMUP_SECONDS, bench.pace.warmupSeconds));
     const results: BodyResult[] = [];
     for (const body of BODY_NAMES) {
       const bytes = reviewBody(body).bytes.length;
@@ -109,7 +116,7 @@ export async function bodies(bench: Bench): Promise<Pick<BenchResult, 'bodies'>>
         body,
         arrivals: {
           ratePerSecond: BODY_PER_SECOND,
-          seconds: Math.min(2, bench.pace.roundSeconds),
+          seconds: BODY_SECONDS,
           warmupSeconds: ROUND_WARMUP_SECONDS,
         },
         connections: 8,
@@ -124,7 +131,7 @@ export async function bodies(bench: Bench): Promise<Pick<BenchResult, 'bodies'>>
 /** 500 requests at one instant, over few kept connections and over as many as requests. */
 export async function bursts(bench: Bench): Promise<Pick<BenchResult, 'bursts'>> {
   return await withPair(bench, async (servers) => {
-    await warmUp(bench, servers);
+    await warmUp(bench, servers, Math.min(SHORT_WARMUP_SECONDS, bench.pace.warmupSeconds));
     const results: BurstResult[] = [];
     for (const connections of [8, 500]) {
       const load: Load = { body: 'pod-create-4k', arrivals: { burst: 500 }, connections };
