@@ -14,7 +14,10 @@ export interface IdentityCase {
   readonly way?: Way;
   /** Empty: allowed. */
   readonly codes: readonly FindingCode[];
-  /** Differences from the default settings. */
+  /**
+   * Differences from the default settings. The native policy takes `requirePodClaims` and `requireNodeUid` by its
+   * variables of these names; a case with another difference is `webhookOnly`.
+   */
   readonly settings?: Partial<IdentityInput>;
   /** What the look-ups find. */
   readonly cluster?: readonly KubeObject[];

@@ -135,8 +135,8 @@ const ROWS: readonly Row[] = [
   ],
   [
     'NI08 denies a mirror Pod whoever creates it',
-    ['AGENT_POD_MIRROR'],
-    create(controller, agentPod({ annotations: { 'kubernetes.io/config.mirror': 'x' } })),
+    ['AGENT_POD_MIRROR', 'AGENT_POD_NODE_NAME'],
+    create(controller, agentPod({ annotations: { 'kubernetes.io/config.mirror': 'x' }, node: 'node-a' })),
     live,
   ],
   [
