@@ -90,7 +90,7 @@ export const UPSTREAM_FLAGS: readonly UpstreamFlag[] = [
   {
     name: 'zap-log-level',
     takes: 'value',
-    here: 'as `log.level`; a number is `debug` (1) or `trace` (2 and more), `panic` is `fatal`',
+    here: 'as `log.level`; a number is `debug`, `panic` is `error`',
     apply: (value) => ({ set: [['log.level', zapLevel(value)]] }),
   },
   {
@@ -208,7 +208,6 @@ function bind(section: 'health' | 'metrics', value: string): Outcome {
 }
 
 function zapLevel(value: string): string {
-  if (value === 'panic') return 'fatal';
-  if (/^\d+$/.test(value)) return Number(value) > 1 ? 'trace' : 'debug';
-  return value;
+  if (value === 'panic') return 'error';
+  return /^\d+$/.test(value) ? 'debug' : value;
 }

@@ -1,0 +1,94 @@
+/** Manifests and reviews from a file or standard input, document by document. */
+import { open } from 'node:fs/promises';
+import type { KubeObject } from '../cluster/objects.ts';
+import { GateError, messageOf } from '../errors.ts';
+import { isBoxedDouble, JsonError, readJson } from '../json.ts';
+import { readStdin, type Surroundings } from './surroundings.ts';
+
+export interface InputDocument {
+  /** As given on the command line, for messages. */
+  readonly file: string;
+  /** From 1, counting what is not empty. */
+  readonly number: number;
+  readonly object: KubeObject;
+}
+
+/** Eight full AdmissionReviews: above that a file is not what was meant. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Reads a file, or standard input for `-`. Items of a `List` count as documents of their own.
+ * @throws GateError GATE_INPUT_FILE: unreadable, not YAML or JSON, no objects, or an object without apiVersion and kind.
+ */
+export async function readDocuments(
+  file: string,
+  around: Pick<Surroundings, 'stdin'>,
+): Promise<readonly InputDocument[]> {
+  const text = file === '-' ? await readStdin(around) : await readText(file);
+  const values = /^\s*[{[]/.test(text) ? [parseJson(file, text)] : await parseYaml(file, text);
+  const objects = values.flatMap((value, index) => objectsOf(file, value, index + 1));
+  if (objects.length === 0) throw refuse(file, 'holds no object: give a manifest or an AdmissionReview');
+  return objects.map((object, index) => ({ file, number: index + 1, object }));
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    const handle = await open(file);
+    try {
+      const { size } = await handle.stat();
+      if (size > MAX_FILE_BYTES)
+        throw new Error(`${String(size)} bytes, at most ${String(MAX_FILE_BYTES)} are read`);
+      return await handle.readFile('utf8');
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw refuse(file, `cannot be read: ${messageOf(error)}`, error);
+  }
+}
+
+function parseJson(file: string, text: string): unknown {
+  try {
+    return readJson(Buffer.from(text), { negativeZero: 'int' });
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw refuse(file, `is no JSON: ${error.message}`, error);
+  }
+}
+
+async function parseYaml(file: string, text: string): Promise<unknown[]> {
+  const { parseAllDocuments } = await import('yaml');
+  const documents = parseAllDocuments(text, { prettyErrors: true });
+  return Array.from(documents, (document) => {
+    const [fault] = document.errors;
+    if (fault !== undefined) throw refuse(file, `is no YAML: ${fault.message.split('\n')[0] ?? ''}`, fault);
+    try {
+      return document.toJS() as unknown;
+    } catch (error) {
+      // Aliases that would unfold to more than fits.
+      throw refuse(file, `is no YAML: ${messageOf(error)}`, error);
+    }
+  }).filter((value) => value !== null && value !== undefined);
+}
+
+function objectsOf(file: string, value: unknown, number: number): KubeObject[] {
+  const where = `document ${String(number)}`;
+  if (!isRecord(value)) throw refuse(file, `${where} is no object: need a manifest with apiVersion and kind`);
+  const { apiVersion, kind, metadata = {} } = value;
+  if (typeof apiVersion !== 'string' || apiVersion === '' || typeof kind !== 'string' || kind === '')
+    throw refuse(file, `${where} has no apiVersion and kind: need both`);
+  if (kind === 'List' && apiVersion === 'v1' && Array.isArray(value['items']))
+    return value['items'].flatMap((item) => objectsOf(file, item, number));
+  if (!isRecord(metadata)) throw refuse(file, `${where}: metadata is no object: need one`);
+  return [{ ...value, apiVersion, kind, metadata }];
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isBoxedDouble(value);
+}
+
+function refuse(file: string, what: string, cause?: unknown): GateError {
+  return new GateError('GATE_INPUT_FILE', `${file === '-' ? 'standard input' : `file ${file}`}: ${what}`, {
+    cause,
+  });
+}

@@ -1,0 +1,26 @@
+import { sourceOf } from '../app-state.ts';
+import type { Clock } from '../clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { openCluster } from '../cluster/open.ts';
+import type { Config } from '../config.ts';
+import { say } from './output.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/**
+ * Opens the cluster of a configuration for one command: a directory is read once and not watched.
+ * @returns undefined where the configuration names none.
+ * @throws GateError as `openCluster` of the cluster room.
+ */
+export async function openClusterOf(
+  config: Config,
+  clock: Clock,
+  around: Pick<Surroundings, 'stderr'>,
+): Promise<Cluster | undefined> {
+  const source = sourceOf(config);
+  if (source === undefined) return undefined;
+  const once = source.source === 'directory' ? { ...source, watch: false } : source;
+  return await openCluster(once, clock, ({ message, file, line }) => {
+    const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${String(line)}`}: `;
+    say(around, place + message);
+  });
+}

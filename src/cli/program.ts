@@ -1,0 +1,124 @@
+/** The command tree. Only the command that is called is loaded: a server must start fast (design §6). */
+import { Command, CommanderError } from 'commander';
+import { EXIT, sayError, type ExitCode } from './output.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** What a command file exports. */
+export interface CommandFile {
+  /**
+   * Adds options, help and action to `command`.
+   * @param finish takes the exit code of the action.
+   */
+  define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void | Promise<void>;
+}
+
+interface Entry {
+  readonly path: readonly [string, ...string[]];
+  readonly summary: string;
+  readonly load: () => Promise<CommandFile>;
+}
+
+const GROUPS: Readonly<Record<string, string>> = {
+  certs: 'certificates for the listener',
+  doctor: 'find out why something does not work',
+  generate: 'write manifests',
+};
+
+const COMMANDS: readonly Entry[] = [
+  {
+    path: ['serve'],
+    summary: 'answer admission requests over HTTPS',
+    load: () => import('./serve.ts'),
+  },
+  {
+    path: ['review'],
+    summary: 'decide an AdmissionReview or manifests from a file, without a server',
+    load: () => import('./review.ts'),
+  },
+  {
+    path: ['certs', 'issue'],
+    summary: 'issue a certificate below a CA of your own',
+    load: () => import('./certs-issue.ts'),
+  },
+  {
+    path: ['certs', 'inspect'],
+    summary: 'say what certificates hold and whether they serve',
+    load: () => import('./certs-inspect.ts'),
+  },
+  {
+    path: ['doctor', 'token'],
+    summary: 'say whether a ServiceAccount token names its node, and if not, why',
+    load: () => import('./doctor-token.ts'),
+  },
+  {
+    path: ['generate', 'webhooks'],
+    summary: 'write the ValidatingWebhookConfiguration',
+    load: () => import('./generate-webhooks.ts'),
+  },
+  {
+    path: ['version'],
+    summary: 'print the version',
+    load: () => import('./version.ts'),
+  },
+];
+
+/**
+ * Runs one command line.
+ * @param argv without the program and the script.
+ * @returns the exit code; never throws.
+ */
+export async function run(argv: readonly string[], around: Surroundings): Promise<ExitCode> {
+  let code: ExitCode = EXIT.ok;
+  const args =
+    argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv[0] === '--version' ? ['version'] : argv;
+  try {
+    const program = await build(args, around, (result) => {
+      code = result;
+    });
+    if (args.length === 0) {
+      around.stderr.write(program.helpInformation());
+      return EXIT.usage;
+    }
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) return sayError(around, error);
+    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  }
+}
+
+async function build(
+  argv: readonly string[],
+  around: Surroundings,
+  finish: (code: ExitCode) => void,
+): Promise<Command> {
+  const program = new Command('pacto-gate')
+    .description('Admission webhooks for Kubernetes: node identity, policies and delivery gates.')
+    .usage('COMMAND [OPTIONS]')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show the help of a command')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => around.stdout.write(text),
+      writeErr: (text) => around.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'pacto-gate: ')),
+    })
+    .addHelpText('after', `\n${EXIT_CODES_HELP}`);
+  const groups = new Map<string, Command>();
+  for (const { path, summary, load } of COMMANDS) {
+    const [first, second] = path;
+    let parent = program;
+    if (second !== undefined) {
+      parent = groups.get(first) ?? program.command(first).description(GROUPS[first] ?? '');
+      groups.set(first, parent);
+    }
+    const command = parent.command(second ?? first).description(summary);
+    if (!path.every((part, index) => argv[index] === part)) continue;
+    command.showHelpAfterError(`see: pacto-gate ${path.join(' ')} --help`);
+    await (await load()).define(command, around, finish);
+    command.addHelpText('after', `\n${EXIT_CODES_HELP}`);
+  }
+  return program;
+}
+
+const EXIT_CODES_HELP = 'Exit codes: 0 ok, 1 the answer is no, 2 usage or input, 3 could not find out\n';

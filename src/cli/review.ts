@@ -1,0 +1,247 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { AdmissionRequest, KubeObject, Operation } from '../cluster/objects.ts';
+import type { Config } from '../config.ts';
+import { GateError } from '../errors.ts';
+import { stringifyJson } from '../json.ts';
+import { readReview } from '../webhooks/review.ts';
+import {
+  addressOf,
+  buildRequest,
+  impersonatedUser,
+  targetOf,
+  type RequestOptions,
+} from './admission-review.ts';
+import { addConfigOptions, type GivenConfig } from './config-options.ts';
+import { describeForKubectl, type Reviewed } from './kubectl-text.ts';
+import { readDocuments, type InputDocument } from './manifests.ts';
+import { addOutputOption, EXIT, plain, say, show, type ExitCode, type OutputFormat } from './output.ts';
+import type { Decider } from './review-decider.ts';
+import type { Surroundings } from './surroundings.ts';
+
+interface Options {
+  readonly operation?: Operation;
+  readonly old?: string;
+  readonly as?: string;
+  readonly asGroup: readonly string[];
+  readonly asUid?: string;
+  readonly asExtra: readonly (readonly [key: string, value: string])[];
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly subresource?: string;
+  readonly dryRun?: true;
+  readonly output: OutputFormat;
+}
+
+export function define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void {
+  command
+    .argument('<file>', 'an AdmissionReview or manifests, YAML or JSON; - reads standard input')
+    .addOption(
+      new Option('--operation <operation>', 'default: UPDATE where an old object is known, else CREATE')
+        .choices(['CREATE', 'UPDATE', 'DELETE', 'CONNECT'])
+        .argParser((value) => oneOf(value.toUpperCase())),
+    )
+    .option('--old <file>', 'the objects as they are now (default: from the cluster, where there is one)')
+    .option('--as <user>', 'user name, for example system:serviceaccount:agents:agent')
+    .option('--as-group <group>', 'group of the user, repeated', collect, [])
+    .option('--as-uid <uid>', 'uid of the user')
+    .option('--as-extra <key=value>', 'extra of the user, repeated', collectPair, [])
+    .option('--name <name>', 'name in the request (default: of the object)')
+    .option('-n, --namespace <namespace>', 'namespace of objects that name none (default: "default")')
+    .option('--subresource <name>', 'for example status')
+    .option('--dry-run', 'as a server-side dry-run asks');
+  const given = addConfigOptions(command, ['cluster', 'identity']);
+  addOutputOption(command);
+  command.addHelpText(
+    'after',
+    `
+Decides in this process, with the rules that the server enforces, and prints what kubectl would print. Of what an API
+server fills in before it asks, names, uids and times are filled in, defaults of a kind are not. Exits with 0 when
+everything is allowed, 1 when something is denied, 3 when a decision failed.
+
+Examples:
+  pacto-gate review examples/reviews/02-foreign-lease-renewed.json
+  pacto-gate review lease.yaml --cluster-directory examples/cluster \\
+    --as system:serviceaccount:pacto-node-agent:pacto-node-agent \\
+    --as-extra authentication.kubernetes.io/node-name=worker-a
+  kubectl get lease worker-b -n pacto-node-agent -o yaml | pacto-gate review - --operation DELETE --as someone`,
+  );
+  command.action(async (file: string, options: Options) => {
+    finish(await review(command, given, { file, options }, around));
+  });
+}
+
+function oneOf(value: string): string {
+  if (!['CREATE', 'UPDATE', 'DELETE', 'CONNECT'].includes(value))
+    throw new InvalidArgumentError('need CREATE, UPDATE, DELETE or CONNECT');
+  return value;
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+function collectPair(
+  value: string,
+  before: readonly (readonly [string, string])[],
+): readonly (readonly [string, string])[] {
+  const at = value.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('need key=value');
+  return [...before, [value.slice(0, at), value.slice(at + 1)]];
+}
+
+async function review(
+  command: Command,
+  given: GivenConfig,
+  { file, options }: { readonly file: string; readonly options: Options },
+  around: Surroundings,
+): Promise<ExitCode> {
+  if (
+    options.as === undefined &&
+    (options.asGroup.length > 0 || options.asUid !== undefined || options.asExtra.length > 0)
+  ) {
+    say(around, '--as-group, --as-uid and --as-extra: need --as');
+    return EXIT.usage;
+  }
+  const config = await given.read(around, command);
+  if (config === undefined) return EXIT.usage;
+  const documents = await readDocuments(file, around);
+  const old = options.old === undefined ? [] : await readDocuments(options.old, around);
+  const { openClusterOf } = await import('./open-cluster.ts');
+  const cluster = await openClusterOf(config, around.clock, around);
+  try {
+    const results = await decideAll({ config, cluster, documents, old, options }, around);
+    await show(
+      around,
+      options.output,
+      results.map((result) => result.value),
+      plain(results.map((result) => result.text).join('\n')),
+    );
+    return exitCodeOf(results.map((result) => result.reviewed));
+  } finally {
+    await cluster?.close();
+  }
+}
+
+interface Work {
+  readonly config: Config;
+  readonly cluster: Cluster | undefined;
+  readonly documents: readonly InputDocument[];
+  readonly old: readonly InputDocument[];
+  readonly options: Options;
+}
+
+interface Result {
+  readonly reviewed: Reviewed;
+  readonly value: unknown;
+  readonly text: string;
+}
+
+async function decideAll(work: Work, around: Surroundings): Promise<readonly Result[]> {
+  const { createDecider } = await import('./review-decider.ts');
+  const decider = await createDecider(work.config, work.cluster, around.clock);
+  const results: Result[] = [];
+  for (const document of work.documents) results.push(await decideOne(work, document, decider, around));
+  return results;
+}
+
+async function decideOne(
+  work: Work,
+  document: InputDocument,
+  decider: Decider,
+  around: Surroundings,
+): Promise<Result> {
+  const isReview =
+    document.object.kind === 'AdmissionReview' && document.object.apiVersion.startsWith('admission.k8s.io/');
+  const body = Buffer.from(
+    stringifyJson(isReview ? document.object : await reviewOf(work, document, around)),
+  );
+  const request = requestOf(document, body);
+  const answers = await decider.decide(request, body);
+  const reviewed: Reviewed = { file: isReview ? undefined : document.file, request, answers };
+  const { kind, namespace, name, operation, resource, subResource } = request;
+  if (answers.length === 0) say(around, `${nameOf(document)}: no webhook is asked about this request`);
+  return {
+    reviewed,
+    value: {
+      file: document.file,
+      document: document.number,
+      operation,
+      kind,
+      resource,
+      subResource,
+      namespace,
+      name,
+      webhooks: answers,
+    },
+    text: describeForKubectl(reviewed),
+  };
+}
+
+function nameOf({ file, number }: InputDocument): string {
+  return `${file === '-' ? 'standard input' : `file ${file}`}: document ${String(number)}`;
+}
+
+/** Checked as the server checks what it is sent, so that what passes here is not refused there. */
+function requestOf(document: InputDocument, body: Uint8Array): AdmissionRequest {
+  const parsed = readReview(body, { 'content-type': 'application/json' });
+  if (parsed.kind === 'review') return parsed.request;
+  throw new GateError('GATE_INPUT_FILE', `${nameOf(document)}: ${parsed.error.message}`, {
+    cause: parsed.error,
+  });
+}
+
+async function reviewOf(work: Work, document: InputDocument, around: Surroundings): Promise<object> {
+  const { options } = work;
+  const request: RequestOptions = {
+    operation: options.operation,
+    user: impersonatedUser({
+      username: options.as,
+      groups: options.asGroup,
+      uid: options.asUid,
+      extra: options.asExtra,
+    }),
+    name: options.name,
+    namespace: options.namespace,
+    subresource: options.subresource,
+    dryRun: options.dryRun === true,
+  };
+  const old = options.operation === 'CREATE' ? undefined : await oldOf(work, document.object, request);
+  if (old === undefined && options.operation === 'UPDATE')
+    say(
+      around,
+      `${nameOf(document)}: there is no old object, so nothing changes in this UPDATE. Give --old or a cluster`,
+    );
+  return {
+    kind: 'AdmissionReview',
+    apiVersion: 'admission.k8s.io/v1',
+    request: buildRequest(document.object, old, request, document.number),
+  };
+}
+
+/** The object as it is now: from `--old` by kind and address, else from the cluster. */
+async function oldOf(
+  work: Work,
+  object: KubeObject,
+  options: RequestOptions,
+): Promise<KubeObject | undefined> {
+  const target = targetOf(object, options);
+  // A TokenRequest or an Eviction is no object that is there before.
+  if (target.kind.kind !== object.kind) return undefined;
+  const { name, namespace } = addressOf(object, target, options);
+  if (work.options.old !== undefined) {
+    return work.old.find((candidate) => {
+      const address = addressOf(candidate.object, target, { name: undefined, namespace: options.namespace });
+      return (
+        candidate.object.kind === object.kind && address.name === name && address.namespace === namespace
+      );
+    })?.object;
+  }
+  return await work.cluster?.get(target.kind, { name, ...(namespace === undefined ? {} : { namespace }) });
+}
+
+function exitCodeOf(all: readonly Reviewed[]): ExitCode {
+  const outcomes = new Set(all.flatMap(({ answers }) => answers.map((answer) => answer.outcome)));
+  if (outcomes.has('denied')) return EXIT.no;
+  return outcomes.has('failed-closed') || outcomes.has('failed-open') ? EXIT.unknown : EXIT.ok;
+}

@@ -1,0 +1,138 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import type { Config } from '../config.ts';
+import { addConfigOptions, type GivenConfig } from './config-options.ts';
+import {
+  addOutputOption,
+  EXIT,
+  plain,
+  say,
+  show,
+  table,
+  type ExitCode,
+  type OutputFormat,
+} from './output.ts';
+import type { Surroundings } from './surroundings.ts';
+
+export function define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void {
+  const given = addConfigOptions(command);
+  addOutputOption(command);
+  command.addHelpText(
+    'after',
+    `
+Serves until SIGTERM or SIGINT, then goes on for webhooks.drainSeconds so that no request is lost; a second signal ends
+it at once. Every key is described in docs/configuration.md; the log goes to standard output.
+
+Examples:
+  pacto-gate serve --cluster-directory examples/cluster
+  pacto-gate serve --config gate.yaml --tls-cert-file tls.crt --tls-key-file tls.key
+  PACTO_GATE_IDENTITY_AGENTS=agents/agent pacto-gate serve`,
+  );
+  command.action(async (options: { output: OutputFormat }) => {
+    finish(await serve(command, given, options.output, around));
+  });
+}
+
+async function serve(
+  command: Command,
+  given: GivenConfig,
+  output: OutputFormat,
+  around: Surroundings,
+): Promise<ExitCode> {
+  const config = await given.read(around, command);
+  if (config === undefined) return EXIT.usage;
+  const { unusedUpstream } = config.environment;
+  if (unusedUpstream.length > 0)
+    say(around, `environment ${unusedUpstream.join(', ')}: not used, they come with the role reconciler`);
+
+  // Both at once: they are the two halves of what a server needs.
+  const [{ startApp }, { createLog }] = await Promise.all([import('../app.ts'), import('../log.ts')]);
+  const log = createLog({ level: config.log.level, format: config.log.format });
+  const signals = watchSignals(around);
+  try {
+    const app = await startApp(config, { clock: around.clock, log });
+    await announce(config, app, output, around);
+    log.info('stopping', { signal: await signals.next() });
+    // Whoever sends a second signal does not want to wait for the requests under way.
+    await Promise.race([app.stop(), signals.next()]);
+    return EXIT.ok;
+  } finally {
+    signals.stop();
+    log.flush();
+  }
+}
+
+/** Signals one after the other; one that arrives while the server still starts is not lost. */
+function watchSignals(around: Surroundings): { next(): Promise<string>; stop(): void } {
+  const arrived: string[] = [];
+  const waiting: ((signal: string) => void)[] = [];
+  const stop = around.onSignal((signal) => {
+    const first = waiting.shift();
+    if (first === undefined) arrived.push(signal);
+    else first(signal);
+  });
+  return {
+    next() {
+      const early = arrived.shift();
+      if (early !== undefined) return Promise.resolve(early);
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    stop,
+  };
+}
+
+/**
+ * Says what is served. For people on standard error, where it does not get between the lines of the log, and not in
+ * a Pod, where the log says the same and nobody looks at a terminal.
+ */
+async function announce(config: Config, app: App, output: OutputFormat, around: Surroundings): Promise<void> {
+  const facts = {
+    urls: app.urls,
+    cluster: clusterOf(config),
+    webhooks: app.webhooks,
+    ...(app.caBundle === undefined ? {} : { caBundle: Buffer.from(app.caBundle).toString('base64') }),
+  };
+  if (output !== 'text') await show(around, output, facts, '');
+  else if (config.environment.apiServer === undefined) around.stderr.write(`${plain(banner(config, app))}\n`);
+}
+
+function clusterOf({ cluster }: Config): string {
+  if (cluster.source === 'directory') return `the files in ${String(cluster.directory)}`;
+  if (cluster.source === 'kubeconfig') return `kubeconfig ${cluster.kubeconfigFiles.join(', ')}`;
+  return cluster.source === 'none' ? 'none: what needs a look-up fails' : 'the one this Pod runs in';
+}
+
+function banner(config: Config, app: App): string {
+  const { urls, webhooks } = app;
+  const rows = [
+    ['pacto-gate serves', urls.admission],
+    ['probes', `${urls.probes}/readyz`],
+    ...(urls.metrics === undefined ? [] : [['metrics', `${urls.metrics}/metrics`]]),
+    ['cluster', clusterOf(config)],
+    ...webhooks.map(({ name, path }, index) => [index === 0 ? 'enforced' : '', `${name}  ${path}`]),
+    ...(webhooks.length === 0 ? [['enforced', 'nothing: see identity.enabled']] : []),
+    ['callers', config.webhooks.auth === 'none' ? 'anybody who can reach it' : config.webhooks.auth],
+    ...trust(config, app),
+  ];
+  return `\n${table(rows)}\n`;
+}
+
+/** How a caller trusts a self-issued certificate, and one line to try it with. */
+function trust(config: Config, app: App): string[][] {
+  const file = config.tls.caOutFile;
+  if (config.tls.certFile !== undefined || app.caBundle === undefined) return [];
+  if (file === undefined)
+    return [['certificate', 'self-issued, new at each start: set tls.caOutFile to get its CA as a file']];
+  const example = join('examples', 'reviews', '02-foreign-lease-renewed.json');
+  const path = app.webhooks[0]?.path ?? '';
+  const review = existsSync(example) ? example : 'review.json';
+  return [
+    ['certificate', `self-issued below the CA in ${file}`],
+    [
+      'try',
+      `curl --cacert ${file} -H 'Content-Type: application/json' -d @${review} ${app.urls.admission}${path}`,
+    ],
+  ];
+}
