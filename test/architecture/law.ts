@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files right below src/ that put the parts together and may import everything. */
-const COMPOSITION = new Set(['src/main.ts', 'src/app.ts', 'src/handle.ts']);
+const COMPOSITION = /^src\/(main|handle|app(-[a-z-]+)?)\.ts$/;
 
 /** Packages, for the rooms that are restricted to some (`node:` modules count as packages). */
 const MAY_USE: Readonly<Record<string, readonly RegExp[]>> = {
@@ -51,7 +51,7 @@ interface Import {
 export function roomOf(path: string): string {
   const parts = path.split('/');
   if (parts.length > 2) return parts[1] ?? '';
-  return COMPOSITION.has(path) ? 'composition' : 'leaf';
+  return COMPOSITION.test(path) ? 'composition' : 'leaf';
 }
 
 /** @param files path from the repository's root → source text. @returns one line for each breach, sorted. */

@@ -1,0 +1,58 @@
+/** The admission edge: webhooks, their limits and their numbers, on a listener or as a plain function. */
+import packageFile from '../package.json' with { type: 'json' };
+import type { AppParts } from './app-parts.ts';
+import type { State } from './app-state.ts';
+import type { Config } from './config.ts';
+import { ERROR_CODES } from './errors.ts';
+import { guardRequests, type Guard } from './http/callers.ts';
+import { limitBodies } from './http/limit-bodies.ts';
+import { createLimits } from './http/limits.ts';
+import type { Listener } from './http/server.ts';
+import type { TlsSource } from './http/tls.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { FINDING_CODES } from './policies/finding.ts';
+import { createEdge, type Edge } from './webhooks/edge.ts';
+import { createWebhooks } from './webhooks/registry.ts';
+import { registerWebhooks } from './webhooks/routes.ts';
+import type { Webhook } from './webhooks/webhook.ts';
+
+/** Set by the build (scripts/build.ts); not there when the sources run. */
+declare const BUILD_COMMIT: string | undefined;
+
+export interface Admission {
+  readonly webhooks: readonly Webhook[];
+  readonly edge: Edge;
+  readonly metrics: Metrics;
+  /** Puts the webhooks on a listener; `guard` is asked before a body is read. */
+  serveOn(listener: Listener, tls: TlsSource, guard: Guard | undefined): void;
+}
+
+export function openAdmission(config: Config, { clock, log }: AppParts, state: State): Admission {
+  const webhooks = createWebhooks({ identity: config.identity, serverVersion: state.serverVersion });
+  const metrics = createMetrics({
+    webhooks: webhooks.map(({ name }) => name),
+    codes: [...Object.keys(ERROR_CODES), ...Object.keys(FINDING_CODES)],
+    build: {
+      version: packageFile.version,
+      revision: typeof BUILD_COMMIT === 'undefined' ? 'unknown' : BUILD_COMMIT,
+    },
+  });
+  metrics.observeLostLines(() => log.lost());
+  const edge = createEdge({ webhooks, readerFor: () => state.reader.forRequest(), clock, log, metrics });
+  return {
+    webhooks,
+    edge,
+    metrics,
+    serveOn(listener, tls, guard) {
+      const { maxConcurrent, maxQueued, maxBytesInFlight } = config.webhooks;
+      const limits = createLimits({ maxConcurrent, maxQueued, maxBytesInFlight });
+      // In this order: the time of arrival is taken first, a stranger gets no room, and room is reserved before reading.
+      registerWebhooks(listener.app, { edge, webhooks, clock });
+      if (guard !== undefined) guardRequests(listener.app, guard);
+      limitBodies(listener.app, limits, { clock });
+      metrics.observeLoad(() => limits.stats());
+      metrics.observeConnections(listener.name, () => listener.stats());
+      metrics.observeTlsExpiry(listener.name, () => tls.notAfterMs() / 1_000);
+    },
+  };
+}

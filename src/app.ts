@@ -1,0 +1,228 @@
+/**
+ * The composition root: configuration → parts → start and stop. Start order: cluster, TLS, webhooks, listeners, then
+ * the first sync, and only then ready (webhook-operations.md R3).
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { openAdmission, type Admission } from './app-admission.ts';
+import type { AppParts } from './app-parts.ts';
+import { openState, type State } from './app-state.ts';
+import type { Config } from './config.ts';
+import { GateError } from './errors.ts';
+import { createDrain, type Drain } from './http/drain.ts';
+import { metricsGuard, usernamesGuard, type Callers } from './http/callers.ts';
+import { createReadiness, registerMetrics, registerProbes, type Readiness } from './http/probes.ts';
+import { createListener, type Listener } from './http/server.ts';
+import type { TlsSource } from './http/tls.ts';
+import type { RootLog } from './log.ts';
+
+export interface App {
+  readonly urls: { readonly admission: string; readonly probes: string; readonly metrics?: string };
+  /** PEM of the CA that callers must trust; undefined where the certificate came without one. */
+  readonly caBundle: string | undefined;
+  /** Names and paths of what is served. */
+  readonly webhooks: readonly { readonly name: string; readonly path: string }[];
+  /** Readiness off, serve on with `Connection: close`, then close everything. A second call waits for the first. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts everything that the configuration names.
+ * @throws GateError for what an operator must mend first (files, ports, certificates); nothing is left running then.
+ */
+export async function startApp(config: Config, parts: AppParts): Promise<App> {
+  const { clock, log } = parts;
+  const undo: (() => Promise<void> | void)[] = [];
+  try {
+    const state = await openState(config, parts);
+    undo.push(() => state.close());
+    const tls = await openTls(config, parts);
+    undo.push(() => tls.close());
+    const drain = createDrain({ clock, drainMs: config.webhooks.drainSeconds * 1_000 });
+    const readiness = createReadiness(drain);
+    readiness.add({
+      name: 'certificate',
+      run: () => {
+        const health = tls.health();
+        return health.ok ? undefined : health.reason;
+      },
+    });
+    readiness.add({ name: 'sync', run: () => state.unsynced() });
+    const admission = openAdmission(config, parts, state);
+    const callers = state.callers;
+    const served = await listenAll({ config, parts, tls, drain, readiness, admission, callers });
+    undo.push(...served.listeners.map((listener) => () => listener.close()));
+    for (const listener of served.listeners) drain.add(listener);
+    drain.add({ close: () => closeState(state, tls) });
+    await publishCa(config, tls);
+    warnOpenAdmission(config, log);
+    for (const [listener, url] of Object.entries(served.urls)) log.info('listening', { listener, url });
+    return {
+      urls: served.urls,
+      caBundle: tls.caBundle(),
+      webhooks: admission.webhooks.map(({ name, path }) => ({ name, path })),
+      stop: () => drain.begin(),
+    };
+  } catch (error) {
+    for (const step of undo.toReversed()) await step();
+    throw error;
+  }
+}
+
+async function closeState(state: State, tls: TlsSource): Promise<void> {
+  tls.close();
+  await state.close();
+}
+
+async function openTls(config: Config, { clock, log }: AppParts): Promise<TlsSource> {
+  const onError = (error: unknown): void => log.error('certificate not taken', { err: error });
+  const { certFile, keyFile, dnsNames, ipAddresses } = config.tls;
+  if (certFile !== undefined && keyFile !== undefined) {
+    const { tlsFromFiles } = await import('./http/tls.ts');
+    return tlsFromFiles({
+      certFile,
+      keyFile,
+      clock,
+      onError,
+      onReload: () => log.info('certificate replaced', { file: certFile }),
+    });
+  }
+  // Loaded late: issuing needs a library that takes longer to load than the rest together (platform.md §4).
+  const { selfIssuedTls } = await import('./http/self-issued.ts');
+  return selfIssuedTls({
+    dnsNames,
+    ipAddresses,
+    clock,
+    onError,
+    onReload: () => log.info('certificate renewed'),
+  });
+}
+
+interface ListenerParts {
+  readonly config: Config;
+  readonly parts: AppParts;
+  readonly tls: TlsSource;
+  readonly drain: Drain;
+  readonly readiness: Readiness;
+  readonly admission: Admission;
+  readonly callers: Callers | undefined;
+}
+
+/** Opens every listener or none. */
+async function listenAll(
+  parts: ListenerParts,
+): Promise<{ readonly listeners: readonly Listener[]; readonly urls: App['urls'] }> {
+  const listeners: Listener[] = [];
+  try {
+    const admission = await admissionListener(parts);
+    listeners.push(admission);
+    const probes = await probesListener(parts);
+    listeners.push(probes);
+    const metrics = await metricsListener(parts);
+    if (metrics !== undefined) listeners.push(metrics);
+    const urls = {
+      admission: (await admission.listen()).url,
+      probes: (await probes.listen()).url,
+      ...(metrics === undefined ? {} : { metrics: (await metrics.listen()).url }),
+    };
+    return { listeners, urls };
+  } catch (error) {
+    await Promise.all(listeners.map((listener) => listener.close()));
+    throw error;
+  }
+}
+
+async function admissionListener({
+  config,
+  parts,
+  tls,
+  drain,
+  admission,
+  callers,
+}: ListenerParts): Promise<Listener> {
+  const { host, port, maxConnections, auth, clientCAFile, bearer } = config.webhooks;
+  const listener = await createListener({
+    name: 'admission',
+    host,
+    port,
+    tls,
+    maxConnections,
+    drain,
+    clock: parts.clock,
+    onError: (error) => parts.log.error('admission listener', { err: error }),
+    ...(auth === 'clientCA' && clientCAFile !== undefined ? { clientCaFile: clientCAFile } : {}),
+  });
+  if (auth === 'bearer' && callers === undefined) throw nobodyVouches('webhooks.auth bearer');
+  const guard =
+    auth === 'bearer' && callers !== undefined ? usernamesGuard(callers, bearer.usernames) : undefined;
+  admission.serveOn(listener, tls, guard);
+  return listener;
+}
+
+async function probesListener({ config, parts, drain, readiness }: ListenerParts): Promise<Listener> {
+  const { host, port } = config.health;
+  const listener = await createListener({
+    name: 'probes',
+    host,
+    port,
+    drain,
+    clock: parts.clock,
+    onError: (error) => parts.log.error('probes listener', { err: error }),
+  });
+  registerProbes(listener.app, readiness);
+  return listener;
+}
+
+async function metricsListener({
+  config,
+  parts,
+  tls,
+  drain,
+  admission,
+  callers,
+}: ListenerParts): Promise<Listener | undefined> {
+  const { enabled, host, port, plain } = config.metrics;
+  if (!enabled) return undefined;
+  const listener = await createListener({
+    name: 'metrics',
+    host,
+    port,
+    drain,
+    clock: parts.clock,
+    onError: (error) => parts.log.error('metrics listener', { err: error }),
+    ...(plain ? {} : { tls }),
+  });
+  if (!plain && callers === undefined) throw nobodyVouches('metrics over HTTPS');
+  const { contentType } = await admission.metrics.scrape();
+  registerMetrics(listener, async () => (await admission.metrics.scrape()).body, {
+    mediaType: contentType,
+    ...(!plain && callers !== undefined ? { guard: metricsGuard(callers) } : {}),
+  });
+  return listener;
+}
+
+function nobodyVouches(what: string): GateError {
+  return new GateError(
+    'GATE_CONFIG_INVALID',
+    `${what}: needs a cluster that vouches for tokens, and cluster.source is none; set cluster.source, or metrics.enabled false or metrics.plain true for metrics`,
+  );
+}
+
+/** The CA certificate is public; written where `npm run try` and curl can find it. */
+async function publishCa(config: Config, tls: TlsSource): Promise<void> {
+  const file = config.tls.caOutFile;
+  const bundle = tls.caBundle();
+  if (file === undefined || bundle === undefined) return;
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, bundle);
+}
+
+const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
+
+/** Any Pod may ask an open admission port questions (webhook-operations.md W11). */
+function warnOpenAdmission({ webhooks }: Config, log: RootLog): void {
+  if (webhooks.auth !== 'none' || webhooks.networkPolicyDeclared || LOOPBACK.test(webhooks.host)) return;
+  log.warn(
+    'admission is open to every caller: set webhooks.auth to clientCA or bearer, or put a NetworkPolicy in front and set webhooks.networkPolicyDeclared',
+  );
+}
