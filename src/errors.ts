@@ -35,6 +35,7 @@ export const ERROR_CODES = {
   GATE_HTTP_NOT_TLS: 'input',
   GATE_WEBHOOK_UNKNOWN: 'configuration',
   GATE_CALLER_UNAUTHENTICATED: 'input',
+  GATE_CALLER_GONE: 'retry',
   GATE_CALLER_FORBIDDEN: 'input',
   GATE_CALLER_UNVERIFIED: 'retry',
   GATE_TLS_PAIR: 'configuration',
