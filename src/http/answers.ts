@@ -73,6 +73,8 @@ export function refuseUnread(request: FastifyRequest, reply: FastifyReply, answe
   }
   const { raw: incoming } = request;
   const { raw: outgoing } = reply;
+  // Its caller has left: writing now would raise an error that nobody waits for.
+  if (outgoing.destroyed) return;
   const body = bodyOf(answer);
   reply.hijack();
   outgoing.writeHead(answer.status, {

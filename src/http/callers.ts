@@ -1,11 +1,10 @@
 /** Callers prove themselves: who they are by TokenReview, what they may by SubjectAccessReview (design §5). */
 import { createHash } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { AccessQuestion, Cluster, TokenReviewResult } from '../cluster/cluster.ts';
 import type { UserInfo } from '../cluster/objects.ts';
 import { GateError, messageOf, quote } from '../errors.ts';
-import { answerOf, refuseUnread } from './answers.ts';
 import type { Lane, ReviewCap } from './review-cap.ts';
 
 /** A token that was revoked is believed this much longer. */
@@ -67,22 +66,17 @@ export function usernamesGuard(callers: Callers, usernames: readonly string[]): 
 
 /** Asks `guard` before a body is read. Call it before `limitBodies`: a stranger gets no room. */
 export function guardRequests(app: FastifyInstance, guard: Guard): void {
-  const ask = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: (error?: Error) => void,
-  ): Promise<void> => {
+  const ask = async (request: FastifyRequest, done: (error?: Error) => void): Promise<void> => {
     try {
       await guard(request.headers.authorization);
     } catch (error) {
-      if (error instanceof GateError) refuseUnread(request, reply, answerOf(error));
-      else done(error as Error);
+      done(error as Error);
       return;
     }
     done();
   };
-  app.addHook('onRequest', (request, reply, done) => {
-    void ask(request, reply, done);
+  app.addHook('onRequest', (request, _reply, done) => {
+    void ask(request, done);
   });
 }
 

@@ -5,13 +5,15 @@ import { answerOf, hasBody, refuseUnread, sendAnswer, type Answer } from './answ
 
 type OnError = (error: unknown) => void;
 
-function options(onError: OnError): {
-  frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => void;
-} {
-  return { frameworkErrors: (error, request, reply) => answerFault(error, request, reply, onError) };
+/** For what the router itself refuses: a path that cannot be decoded, a parameter that is too long. */
+export function answerRouterFaults(
+  onError: OnError,
+): (error: Error, request: FastifyRequest, reply: FastifyReply) => void {
+  return (error, request, reply) => answerFault(error, request, reply, onError);
 }
 
-function install(app: FastifyInstance, onError: OnError): void {
+/** For unknown paths and methods, and for whatever a hook or a handler throws. */
+export function answerFaults(app: FastifyInstance, onError: OnError): void {
   const routes: Route[] = [];
   app.addHook('onRoute', (route) => {
     routes.push({ methods: [route.method].flat(), pattern: patternOf(route.url) });
@@ -25,8 +27,6 @@ function install(app: FastifyInstance, onError: OnError): void {
     answerFault(error, request, reply, onError);
   });
 }
-
-export const answerFaults = { options, install } as const;
 
 interface Route {
   readonly methods: readonly string[];

@@ -13,7 +13,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Ten years: a CA is replaced by hand and by overlap, never by surprise (webhook-operations.md R4). */
 const AUTHORITY_DAYS = 3650;
 /** The shorter end of 90 days to one year (platform.md §4): renewal costs nothing, an old key does. */
-export const LEAF_DAYS = 90;
+const LEAF_DAYS = 90;
 /** Clocks of one cluster differ: at least five minutes (webhook-operations.md R4). */
 const BACK_DATE_MS = 10 * 60 * 1000;
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { GateError, messageOf } from '../errors.ts';
 import type { Guard } from './callers.ts';
+import type { TlsSource } from './tls.ts';
 import type { DrainSignal, Listener } from './server.ts';
 
 /** A named reason to be ready or not. Only our own faults and what is needed before the first answer belong here. */
@@ -38,6 +39,17 @@ async function reasonOf(check: Check): Promise<string | undefined> {
   } catch (error) {
     return messageOf(error);
   }
+}
+
+/** Ready while the served certificate is valid and vouched for by what is published. */
+export function certificateCheck(source: TlsSource): Check {
+  return {
+    name: 'certificate',
+    run() {
+      const health = source.health();
+      return health.ok ? undefined : health.reason;
+    },
+  };
 }
 
 /**

@@ -6,12 +6,12 @@ import { dirname } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
 import { LogController, fastify, type FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.ts';
-import { GateError } from '../errors.ts';
+import { GateError, messageOf } from '../errors.ts';
 import { BODY_LIMIT_BYTES, readBodiesAsBytes } from './body.ts';
 import { checkBundle } from './certificate.ts';
 import { answerClientErrors } from './client-errors.ts';
 import { closeConnections, trackConnections } from './connections.ts';
-import { answerFaults } from './faults.ts';
+import { answerFaults, answerRouterFaults } from './faults.ts';
 import type { TlsSource } from './tls.ts';
 import { readTogether, watchFiles } from './watched-files.ts';
 
@@ -26,7 +26,7 @@ export interface Timeouts {
 }
 
 /** Each with its reason; all but `stalledMs` are measured in platform.md §3.4. */
-export const TIMEOUTS: Timeouts = {
+const TIMEOUTS: Timeouts = {
   // An API server closes idle connections after 90 s: ours must not be the first (webhook-operations.md W03).
   keepAliveMs: 95_000,
   headersMs: 5_000,
@@ -88,6 +88,7 @@ export interface Listener {
   readonly secure: boolean;
   /** Routes, hooks and decorators go here before `listen()`. */
   readonly app: FastifyInstance;
+  /** @throws GateError GATE_CONFIG_INVALID where the address is taken or not ours. */
   listen(): Promise<{ readonly url: string; readonly port: number }>;
   /** Stops accepting, lets requests end, ends what is left after the grace. Safe to call twice. */
   close(): Promise<void>;
@@ -115,9 +116,9 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     // Two lines a request cost more than half the throughput (platform.md §3.1); a decision has a line of its own.
     logController: new LogController({ disableRequestLogging: true }),
     clientErrorHandler: answerClientErrors(connections),
-    ...answerFaults.options(options.onError),
+    frameworkErrors: answerRouterFaults(options.onError),
   });
-  answerFaults.install(app, options.onError);
+  answerFaults(app, options.onError);
   readBodiesAsBytes(app, options.bodyLimitBytes ?? BODY_LIMIT_BYTES);
   closeWhileDraining(app, options.drain);
   let closing: Promise<void> | undefined;
@@ -127,7 +128,15 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     secure: options.tls !== undefined,
     app,
     async listen() {
-      await app.listen({ host: options.host, port: options.port, listenTextResolver: () => options.name });
+      try {
+        await app.listen({ host: options.host, port: options.port });
+      } catch (error) {
+        throw new GateError(
+          'GATE_CONFIG_INVALID',
+          `listener ${options.name}: cannot listen on ${options.host} port ${String(options.port)}: ${messageOf(error)}: choose another`,
+          { cause: error },
+        );
+      }
       const { port } = server.address() as AddressInfo;
       return { url: urlOf(options, port), port };
     },

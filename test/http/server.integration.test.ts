@@ -96,6 +96,14 @@ describe('a listener', () => {
     }
   });
 
+  it('says which listener cannot listen, and where', async () => {
+    const { port } = await serve();
+    await expect(serve({ port })).rejects.toMatchObject({
+      code: 'GATE_CONFIG_INVALID',
+      message: `listener test: cannot listen on 127.0.0.1 port ${String(port)}: listen EADDRINUSE: address already in use 127.0.0.1:${String(port)}: choose another`,
+    });
+  });
+
   it('denies plain HTTP on the TLS port with 400 in plain HTTP', async () => {
     const { port } = await serve();
     const wire = await openPlain(port);
