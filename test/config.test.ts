@@ -145,7 +145,7 @@ describe('problems', () => {
       file: 'webhooks:\n  prot: 1\n  auth: maybe\nmetrics: yes\nidentity:\n  enabled: "yes"\n  agents: [agent]\n',
     });
     expect(found.toSorted()).toEqual([
-      'environment PACTO_GATE_LOG_LEVEL: need debug, info, warn, error or silent, found "loud"',
+      'environment PACTO_GATE_LOG_LEVEL: need trace, debug, info, warn, error, fatal or silent, found "loud"',
       'file gate.yaml: identity.agents: need a list of namespace/serviceAccount',
       'file gate.yaml: identity.enabled: need true or false, found "yes"',
       'file gate.yaml: metrics: need a mapping of keys',

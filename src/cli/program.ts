@@ -101,7 +101,7 @@ async function build(
     .configureOutput({
       writeOut: (text) => around.stdout.write(text),
       writeErr: (text) => around.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, 'pacto-gate: ')),
+      outputError: (text, write) => write(withoutTokens(text).replace(/^error: /, 'pacto-gate: ')),
     })
     .addHelpText('after', `\n${EXIT_CODES_HELP}`);
   const groups = new Map<string, Command>();
@@ -119,6 +119,11 @@ async function build(
     command.addHelpText('after', `\n${EXIT_CODES_HELP}`);
   }
   return program;
+}
+
+/** A wrong command line is repeated in the error, and one that is wrong may hold a token all the same. */
+function withoutTokens(text: string): string {
+  return text.replace(/eyJ[\w.-]{8,}/g, '(token)');
 }
 
 const EXIT_CODES_HELP = 'Exit codes: 0 ok, 1 the answer is no, 2 usage or input, 3 could not find out\n';
