@@ -44,7 +44,7 @@ export function readerOver(objects: readonly KubeObject[], reads: string[] = [])
 }
 
 /** The path on which the generated entries send a request. */
-export function pathOf({ resource, subResource }: AdmissionRequest): string {
+function pathOf({ resource, subResource }: AdmissionRequest): string {
   if (resource.resource === 'serviceaccounts' && subResource === 'token')
     return '/validate/node-identity/tokens';
   return resource.resource === 'pods' && subResource !== 'eviction'

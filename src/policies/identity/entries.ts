@@ -21,7 +21,7 @@ export type ClientTarget =
   | { readonly url: string }
   | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } };
 
-export interface EntrySwitch {
+interface EntrySwitch {
   readonly enabled: boolean;
   readonly failurePolicy: FailurePolicy;
 }

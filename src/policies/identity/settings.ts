@@ -7,7 +7,7 @@ export interface AgentAccount {
   readonly serviceAccount: string;
 }
 
-export type PodLookup = 'auto' | 'always' | 'never';
+type PodLookup = 'auto' | 'always' | 'never';
 
 export interface IdentitySettings {
   readonly agents: readonly AgentAccount[];

@@ -28,12 +28,12 @@ export function subjectKindOf(request: AdmissionRequest): SubjectKind | undefine
 }
 
 /** The states that the request goes from and to; a DELETE has no new one, a CREATE no old one (NI12). */
-export interface Change {
+interface Change {
   readonly before: unknown;
   readonly after: unknown;
 }
 
-export function changeOf(request: AdmissionRequest): Change {
+function changeOf(request: AdmissionRequest): Change {
   return {
     before: request.operation === 'CREATE' ? undefined : request.oldObject,
     after: request.operation === 'DELETE' ? undefined : request.object,

@@ -4,7 +4,7 @@ import type { IdentityInput } from '../../../src/policies/identity/settings.ts';
 import { anAdmissionRequest, type ReviewOptions } from '../../support/builders.ts';
 
 /** How a client brings the request about; by default POST, PUT or DELETE of the one object, as the operation says. */
-export type Way = 'put' | 'apply' | 'patch' | 'delete-collection' | 'generate-name';
+type Way = 'put' | 'apply' | 'patch' | 'delete-collection' | 'generate-name';
 
 export interface IdentityCase {
   /** Rule, verdict, and what it is about: the name of the test. */
