@@ -30,7 +30,7 @@ export interface LimitOptions {
   readonly smallShareBytes?: number;
 }
 
-export interface LimitStats {
+interface LimitStats {
   readonly running: number;
   readonly bytesInFlight: number;
   readonly queued: number;

@@ -16,7 +16,7 @@ import type { TlsSource } from './tls.ts';
 import { readTogether, watchFiles } from './watched-files.ts';
 
 /** Every wait of a listener, in milliseconds. */
-export interface Timeouts {
+interface Timeouts {
   readonly keepAliveMs: number;
   readonly headersMs: number;
   readonly requestMs: number;
@@ -73,7 +73,7 @@ export interface ListenerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface ListenerStats {
+interface ListenerStats {
   readonly connections: number;
   /** Connections turned away because there were too many. */
   readonly dropped: number;

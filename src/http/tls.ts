@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { checkBundle, checkPair, isTrustedBy, type CertificateFacts, type TlsPair } from './certificate.ts';
 import { readTogether, watchFiles } from './watched-files.ts';
 
-export type Health = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+type Health = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 /** A checked pair that may be replaced while it is served. */
 export interface TlsSource {
@@ -20,7 +20,7 @@ export interface TlsSource {
   close(): void;
 }
 
-export interface TlsFiles {
+interface TlsFiles {
   readonly certFile: string;
   readonly keyFile: string;
   /** Published as the CA bundle; while it does not vouch for the certificate, the source is not healthy. */

@@ -57,7 +57,7 @@ export function clientPair(
 }
 
 /** A source that never changes. */
-export function fixedTls(pair: TlsPair, ca?: string): TlsSource {
+function fixedTls(pair: TlsPair, ca?: string): TlsSource {
   const facts = inspectCertificate(pair.certPem);
   return {
     current: () => pair,
