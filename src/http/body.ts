@@ -19,7 +19,7 @@ declare module 'fastify' {
  */
 export const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 
-function tooLarge(limitBytes: number): GateError {
+export function tooLarge(limitBytes: number): GateError {
   return new GateError(
     'GATE_REVIEW_TOO_LARGE',
     `request body: more than ${String(limitBytes)} bytes: no review of the API server is larger, send a smaller one`,
