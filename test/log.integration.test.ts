@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const LOG = fileURLToPath(new URL('../src/log.ts', import.meta.url));
+
+/** Runs a program with `log` at hand and gives back what it wrote. */
+async function linesOf(program: string): Promise<readonly string[]> {
+  const source = `const { createLog } = await import(${JSON.stringify(LOG)});
+    const log = createLog({ level: 'info', format: 'auto' });
+    ${program}`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', source], {
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+it('writes every buffered line when a process ends by itself, as JSON where nobody looks', async () => {
+  const lines = await linesOf(`for (let n = 0; n < 3000; n++) log.info('decided', { count: n });`);
+  expect(lines.map((line) => (JSON.parse(line) as { count: number }).count)).toEqual(
+    Array.from({ length: 3000 }, (_, n) => n),
+  );
+});
+
+it('writes every buffered line when a process exits at once', async () => {
+  const lines = await linesOf(`for (let n = 0; n < 5; n++) log.info('decided', { count: n });
+    log.flush();
+    process.exit(0);`);
+  expect(lines).toHaveLength(5);
+});
+
+it('loses lines and says how many, instead of growing, where nobody takes them', async () => {
+  const lines = await linesOf(`const name = 'a'.repeat(400);
+    // Without a turn of the event loop nothing can be written in between.
+    for (let n = 0; n < 20000; n++) log.info('decided', { name });
+    const lost = log.lost();
+    log.flush();
+    log.info('end', { count: lost });`);
+  const last = JSON.parse(lines.at(-1) ?? '') as { count: number };
+  expect(last.count).toBeGreaterThan(0);
+  expect(lines.length - 1 + last.count).toBe(20_000);
+});
