@@ -44,24 +44,18 @@ async function warm(): Promise<void> {
   const cache = join(OUT, 'compile-cache');
   mkdirSync(cache, { recursive: true });
   execFileSync(process.execPath, [join(OUT, 'pacto-gate.js'), 'version'], { stdio: 'ignore' });
-  const args = [
-    'serve',
-    '--cluster-source',
-    'none',
-    '--webhooks-port',
-    '0',
-    '--health-port',
-    '0',
-    '--metrics-port',
-    '0',
-  ];
-  const server = spawn(
-    process.execPath,
-    [join(OUT, 'pacto-gate.js'), ...args, '--webhooks-drain-seconds', '0'],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const keys = {
+    'cluster-source': 'none',
+    'webhooks-port': '0',
+    'health-port': '0',
+    'metrics-port': '0',
+    'metrics-plain': 'true',
+    'webhooks-drain-seconds': '0',
+  };
+  const flags = Object.entries(keys).flatMap(([key, value]) => [`--${key}`, value]);
+  const server = spawn(process.execPath, [join(OUT, 'pacto-gate.js'), 'serve', ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.once('exit', (code) =>
