@@ -138,7 +138,10 @@ export function nodeFindings(request: AdmissionRequest, kind: SubjectKind, node:
   const oldName = at(before, 'metadata', 'name');
   // generateName leaves another name, or none in the mutating phase, and so is refused here as well (NI09).
   if (request.operation !== 'DELETE' && newName !== node) foreign('metadata.name', newName);
-  if (request.operation !== 'CREATE' && oldName !== node) foreign('oldObject.metadata.name', oldName);
+  // An ordinary UPDATE has the same wrong name twice, and needs to be told once.
+  const told = findings.length > 0 && oldName === newName;
+  if (request.operation !== 'CREATE' && oldName !== node && !told)
+    foreign('oldObject.metadata.name', oldName);
   // Empty on CREATE before a name is generated and on DELETE of a collection (NI13); never trusted alone.
   if (findings.length === 0 && requested !== '' && requested !== node) foreign('request.name', requested);
   // The spec of another node's object names that node: saying so again helps nobody.
