@@ -11,7 +11,13 @@ import type { Config } from './config.ts';
 import { GateError } from './errors.ts';
 import { createDrain, type Drain } from './http/drain.ts';
 import { metricsGuard, usernamesGuard, type Callers } from './http/callers.ts';
-import { createReadiness, registerMetrics, registerProbes, type Readiness } from './http/probes.ts';
+import {
+  certificateCheck,
+  createReadiness,
+  registerMetrics,
+  registerProbes,
+  type Readiness,
+} from './http/probes.ts';
 import { createListener, type Listener } from './http/server.ts';
 import type { TlsSource } from './http/tls.ts';
 import type { RootLog } from './log.ts';
@@ -40,13 +46,7 @@ export async function startApp(config: Config, parts: AppParts): Promise<App> {
     undo.push(() => tls.close());
     const drain = createDrain({ clock, drainMs: config.webhooks.drainSeconds * 1_000 });
     const readiness = createReadiness(drain);
-    readiness.add({
-      name: 'certificate',
-      run: () => {
-        const health = tls.health();
-        return health.ok ? undefined : health.reason;
-      },
-    });
+    readiness.add(certificateCheck(tls));
     readiness.add({ name: 'sync', run: () => state.unsynced() });
     const admission = openAdmission(config, parts, state);
     const callers = state.callers;
