@@ -20,7 +20,7 @@ export interface TransportLimits {
   readonly watchIdleMs: number;
 }
 
-export const TRANSPORT_LIMITS: TransportLimits = {
+const TRANSPORT_LIMITS: TransportLimits = {
   connectTimeoutMs: 5_000,
   headersTimeoutMs: 30_000,
   bodyTimeoutMs: 15_000,

@@ -25,18 +25,19 @@ afterAll(() => {
   for (const child of children) child.kill();
 });
 
-function run(file: string, ...args: string[]): { child: ChildProcess; firstLine: Promise<string> } {
-  const path = fileURLToPath(new URL(`support/${file}`, import.meta.url));
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+function run(file: URL, ...args: string[]): { child: ChildProcess; firstLine: Promise<string> } {
+  const child = spawn(process.execPath, [fileURLToPath(file), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   children.push(child);
   const lines = createInterface({ input: child.stdout });
   return { child, firstLine: once(lines, 'line').then(([line]) => String(line)) };
 }
 
 it('lists 10,000 pods of 11 KB within its memory, and lets other work pass meanwhile', async () => {
-  const server = run('big-list-server.ts');
+  const server = run(new URL('./support/big-list-server.ts', import.meta.url));
   const { url } = JSON.parse(await server.firstLine) as { url: string };
-  const client = run('big-list-client.ts', url);
+  const client = run(new URL('./support/big-list-client.ts', import.meta.url), url);
   const cost = JSON.parse(await client.firstLine) as Cost;
   await once(client.child, 'close');
   process.stdout.write(`10,000 pods: ${JSON.stringify(cost)}\n`);

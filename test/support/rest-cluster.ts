@@ -7,7 +7,7 @@ import type { KubeObject } from '../../src/cluster/objects.ts';
 import { createRestCluster, type RestLimits } from '../../src/cluster/rest.ts';
 import { type FakeApiServer, startFakeApiServer } from './fake-api-server.ts';
 
-export interface Changes extends Partial<Connection> {
+interface Changes extends Partial<Connection> {
   readonly limits?: Partial<RestLimits>;
   readonly random?: () => number;
 }
