@@ -45,7 +45,15 @@ export function registerWebhooks(app: FastifyInstance, { edge, webhooks, clock }
     });
     return reply.code(status).headers(headers).send(body);
   };
-  for (const { path } of webhooks) app.post(path.replaceAll(/\{(\w+)\}/g, ':$1'), handler);
+  for (const { path } of webhooks) app.post(routeOf(path), handler);
+}
+
+/**
+ * A last parameter becomes the rest of the path: the router refuses parameters of more than 100 characters, and a
+ * policy's name may have 253. What does not match after all the edge refuses.
+ */
+function routeOf(path: string): string {
+  return path.replace(/\{\w+\}$/, '*').replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
 function splitOnce(text: string, separator: string): readonly [string, string] {
