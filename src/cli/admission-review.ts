@@ -18,6 +18,7 @@ import type {
   Operation,
   UserInfo,
 } from '../cluster/objects.ts';
+import { isBoxedDouble } from '../json.ts';
 
 /** What the command line says about every document. */
 export interface RequestOptions {
@@ -222,6 +223,27 @@ function completed(
       ...(generation === undefined ? {} : { generation }),
     },
   };
+}
+
+/**
+ * What `kubectl apply` makes of a manifest and the object in the cluster: what the manifest names is set, the rest
+ * stays; lists are replaced as a whole. Fields that an earlier apply set and this one leaves out are not removed:
+ * nobody knows here which those are.
+ */
+export function merged(manifest: KubeObject, old: KubeObject): KubeObject {
+  return mergedValue(manifest, old) as KubeObject;
+}
+
+function mergedValue(wanted: unknown, old: unknown): unknown {
+  if (!isPlainObject(wanted) || !isPlainObject(old)) return wanted;
+  const entries = new Map(Object.entries(old));
+  for (const [key, value] of Object.entries(wanted)) entries.set(key, mergedValue(value, entries.get(key)));
+  // Defines every key as data, `__proto__` too.
+  return Object.fromEntries(entries);
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isBoxedDouble(value);
 }
 
 const reviewUid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;

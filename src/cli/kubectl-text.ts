@@ -5,6 +5,8 @@ import type { EntryAnswer } from './review-decider.ts';
 export interface Reviewed {
   /** Undefined where an AdmissionReview was given: nobody knows which command caused it. */
   readonly file: string | undefined;
+  /** An UPDATE is a `kubectl replace`, not an apply. */
+  readonly replaces: boolean;
   readonly request: AdmissionRequest;
   readonly answers: readonly EntryAnswer[];
 }
@@ -18,16 +20,17 @@ const DONE: Readonly<Record<Operation, string>> = {
 
 const DOING: Readonly<Record<Operation, string>> = {
   CREATE: 'creating',
-  UPDATE: 'replacing',
+  UPDATE: 'patching',
   DELETE: 'deleting',
   CONNECT: 'connecting to',
 };
 
 /** Warnings first, then one error, as kubectl shows them: the first denial counts. Nothing is written anywhere. */
-export function describeForKubectl({ file, request, answers }: Reviewed): string {
+export function describeForKubectl(reviewed: Reviewed): string {
+  const { request, answers } = reviewed;
   const warnings = answers.flatMap((answer) => answer.warnings).map((text) => `Warning: ${text}`);
   const denial = answers.find((answer) => !answer.allowed);
-  return [...warnings, denial === undefined ? success(request) : refusal(file, request, denial)].join('\n');
+  return [...warnings, denial === undefined ? success(request) : refusal(reviewed, denial)].join('\n');
 }
 
 function success(request: AdmissionRequest): string {
@@ -39,12 +42,11 @@ function success(request: AdmissionRequest): string {
   return `${singular}${suffix}/${request.name ?? ''}${subresource} ${DONE[request.operation]} (review only)`;
 }
 
-function refusal(file: string | undefined, request: AdmissionRequest, denial: EntryAnswer): string {
+function refusal({ file, replaces, request }: Reviewed, denial: EntryAnswer): string {
+  const doing = replaces && request.operation === 'UPDATE' ? 'replacing' : DOING[request.operation];
   const reason = denial.reason === undefined || denial.reason === '' ? '' : ` (${denial.reason})`;
   const place =
-    file === undefined
-      ? ''
-      : `error when ${DOING[request.operation]} ${JSON.stringify(file === '-' ? 'STDIN' : file)}: `;
+    file === undefined ? '' : `error when ${doing} ${JSON.stringify(file === '-' ? 'STDIN' : file)}: `;
   const said =
     denial.message === undefined || denial.message === ''
       ? 'denied the request without explanation'

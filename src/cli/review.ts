@@ -9,6 +9,7 @@ import {
   addressOf,
   buildRequest,
   impersonatedUser,
+  merged,
   targetOf,
   type RequestOptions,
 } from './admission-review.ts';
@@ -41,7 +42,10 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
         .choices(['CREATE', 'UPDATE', 'DELETE', 'CONNECT'])
         .argParser((value) => oneOf(value.toUpperCase())),
     )
-    .option('--old <file>', 'the objects as they are now (default: from the cluster, where there is one)')
+    .option(
+      '--old <file>',
+      'whole objects as they are now (default: from the cluster, which the file is applied to)',
+    )
     .option('--as <user>', 'user name, for example system:serviceaccount:agents:agent')
     .option('--as-group <group>', 'group of the user, repeated', collect, [])
     .option('--as-uid <uid>', 'uid of the user')
@@ -158,7 +162,12 @@ async function decideOne(
   );
   const request = requestOf(document, body);
   const answers = await decider.decide(request, body);
-  const reviewed: Reviewed = { file: isReview ? undefined : document.file, request, answers };
+  const reviewed: Reviewed = {
+    file: isReview ? undefined : document.file,
+    replaces: work.options.old !== undefined,
+    request,
+    answers,
+  };
   const { kind, namespace, name, operation, resource, subResource } = request;
   if (answers.length === 0) say(around, `${nameOf(document)}: no webhook is asked about this request`);
   return {
@@ -212,10 +221,13 @@ async function reviewOf(work: Work, document: InputDocument, around: Surrounding
       around,
       `${nameOf(document)}: there is no old object, so nothing changes in this UPDATE. Give --old or a cluster`,
     );
+  // Two files are two whole objects; a manifest is applied to what is in the cluster.
+  const applies = old !== undefined && options.old === undefined;
+  const object = applies ? merged(document.object, old) : document.object;
   return {
     kind: 'AdmissionReview',
     apiVersion: 'admission.k8s.io/v1',
-    request: buildRequest(document.object, old, request, document.number),
+    request: buildRequest(object, old, request, document.number),
   };
 }
 

@@ -106,12 +106,16 @@ function clusterOf({ cluster }: Config): string {
 
 function banner(config: Config, app: App): string {
   const { urls, webhooks } = app;
+  const width = Math.max(0, ...webhooks.map(({ name }) => name.length));
   const rows = [
     ['pacto-gate serves', urls.admission],
     ['probes', `${urls.probes}/readyz`],
     ...(urls.metrics === undefined ? [] : [['metrics', `${urls.metrics}/metrics`]]),
     ['cluster', clusterOf(config)],
-    ...webhooks.map(({ name, path }, index) => [index === 0 ? 'enforced' : '', `${name}  ${path}`]),
+    ...webhooks.map(({ name, path }, index) => [
+      index === 0 ? 'enforced' : '',
+      `${name.padEnd(width)}  ${path}`,
+    ]),
     ...(webhooks.length === 0 ? [['enforced', 'nothing: see identity.enabled']] : []),
     ['callers', config.webhooks.auth === 'none' ? 'anybody who can reach it' : config.webhooks.auth],
     ...trust(config, app),
