@@ -28,7 +28,8 @@ export function checkEnvelope(kind: Kind, object: KubeObject): void {
 
 /** @throws GateError GATE_CLUSTER_INVALID where a namespace is missing, not wanted, or not a DNS label. */
 export function checkNamespace(kind: Kind, namespace: string | undefined): void {
-  const given = namespace !== undefined && namespace !== '';
+  // Null, as YAML's `namespace:` without a value, means the same as absent.
+  const given = typeof namespace === 'string' && namespace !== '';
   if (kind.namespaced && !given) throw invalid(`metadata.namespace: ${kind.kind} needs a namespace`);
   if (!kind.namespaced && given)
     throw invalid(`metadata.namespace: ${kind.kind} has no namespace; leave it out`);

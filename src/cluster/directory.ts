@@ -1,0 +1,267 @@
+/**
+ * A cluster that is a directory of YAML and JSON files: a memory cluster that follows what the files say. Writes to it
+ * stay in memory and are never written to anybody's files; a file that changes later wins over them.
+ *
+ * What cannot be read is a Problem and never stops the rest. A file that was good before and is not now keeps its last
+ * good objects until it is mended or removed: half-written is not deleted.
+ */
+import { stat } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+
+import { GateError, messageOf, quote } from '../errors.ts';
+import { readObjects } from './directory-file.ts';
+import type { FileReading, FoundObject } from './directory-file.ts';
+import { KindIndex, groupVersionOf } from './directory-kinds.ts';
+import type { DirectoryLimits, FoundFile, Problem, Scan } from './directory-scan.ts';
+import { DIRECTORY_LIMITS, codeOf, problemOf, scanDirectory } from './directory-scan.ts';
+import { DirectoryWatch } from './directory-watch.ts';
+import type { Kind } from './kinds.ts';
+import type { MemoryCluster, MemoryClusterOptions } from './memory.ts';
+import { createMemoryCluster } from './memory.ts';
+import type { KubeObject } from './objects.ts';
+
+export type { Problem } from './directory-scan.ts';
+
+export interface DirectoryClusterOptions extends Omit<MemoryClusterOptions, 'onClose'> {
+  /** Follow changes of the files; left out or false: read once, and again by refresh(). */
+  readonly watch?: boolean;
+  /** Called for each problem when it appears, not again while it stays. */
+  readonly onProblem?: (problem: Problem) => void;
+  readonly limits?: Partial<DirectoryLimits>;
+}
+
+export interface DirectoryCluster {
+  /** Its close() closes this too. */
+  readonly cluster: MemoryCluster;
+  /** What cannot be read at this moment, by file. */
+  problems(): readonly Problem[];
+  /** Reads what changed, now. Resolves when the cluster shows it. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Reads files `*.yaml`, `*.yml` and `*.json` below a directory, in the order of their names; hidden ones are left out.
+ * Of several objects of one kind, namespace and name the first is taken. A kind that is not known is taken from the
+ * CustomResourceDefinitions in the directory, or guessed; a namespaced object without a namespace is in `default`.
+ * @throws GateError GATE_DIRECTORY where there is no such directory.
+ */
+export async function createDirectoryCluster(
+  path: string,
+  options: DirectoryClusterOptions,
+): Promise<DirectoryCluster> {
+  await checkDirectory(path);
+  const source = new DirectorySource(path, options);
+  await source.refresh();
+  return source;
+}
+
+async function checkDirectory(path: string): Promise<void> {
+  let found: string;
+  try {
+    if ((await stat(path)).isDirectory()) return;
+    found = 'a file';
+  } catch (error) {
+    found = codeOf(error);
+  }
+  throw new GateError(
+    'GATE_DIRECTORY',
+    `cluster directory ${quote(path)}: cannot be read (found ${found}, need a directory); check the path`,
+  );
+}
+
+/** What is known of one file. */
+interface KnownFile {
+  readonly stamp: string;
+  /** The objects of its last reading, and with a problem those of the one before that are missing now. */
+  readonly objects: readonly FoundObject[];
+  readonly problems: readonly Problem[];
+}
+
+/** What the cluster was last told about one object. */
+interface Loaded {
+  readonly kind: Kind;
+  readonly object: KubeObject;
+}
+
+class DirectorySource implements DirectoryCluster {
+  readonly cluster: MemoryCluster;
+  readonly #path: string;
+  readonly #limits: DirectoryLimits;
+  readonly #onProblem: ((problem: Problem) => void) | undefined;
+  readonly #watch: DirectoryWatch | undefined;
+  #files = new Map<string, KnownFile>();
+  readonly #loaded = new Map<string, Loaded>();
+  #problems: readonly Problem[] = [];
+  #reading: Promise<void> = Promise.resolve();
+  #waiting: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(path: string, { watch, onProblem, limits, ...options }: DirectoryClusterOptions) {
+    this.#path = path;
+    this.#limits = { ...DIRECTORY_LIMITS, ...limits };
+    this.#onProblem = onProblem;
+    this.cluster = createMemoryCluster({ ...options, onClose: () => this.#stop() });
+    this.#watch = watch === true ? new DirectoryWatch(options.clock, () => void this.refresh()) : undefined;
+  }
+
+  problems(): readonly Problem[] {
+    return this.#problems;
+  }
+
+  refresh(): Promise<void> {
+    // One reading at a time; whoever asks while it runs shares the next one, which sees what they know of.
+    this.#waiting ??= this.#reading.then(() => {
+      this.#waiting = undefined;
+      this.#reading = this.#read();
+      return this.#reading;
+    });
+    return this.#waiting;
+  }
+
+  async close(): Promise<void> {
+    await this.cluster.close();
+  }
+
+  async #stop(): Promise<void> {
+    this.#isClosed = true;
+    this.#watch?.close();
+    await this.#reading;
+  }
+
+  /** Never rejects: what goes wrong is a problem. */
+  async #read(): Promise<void> {
+    if (this.#isClosed) return;
+    try {
+      const scan = await scanDirectory(this.#path, this.#limits);
+      // Before the files are read: a change while they are is told and read again.
+      this.#watch?.follow(scan.directories);
+      const files = await this.#readFiles(scan);
+      if (this.#isClosed) return;
+      this.#files = files;
+      this.#setProblems([...scan.problems, ...problemsOf(files), ...this.#load(files)]);
+    } catch (error) {
+      this.#setProblems([problemOf('.', `cannot be read: ${messageOf(error)}`)]);
+    }
+  }
+
+  async #readFiles(scan: Scan): Promise<Map<string, KnownFile>> {
+    const files = new Map<string, KnownFile>();
+    for (const found of scan.files) {
+      const before = this.#files.get(found.file);
+      const isSame = before?.stamp === found.stamp;
+      files.set(found.file, isSame ? before : knownFile(found, await this.#readFile(found), before));
+    }
+    for (const [file, { objects }] of this.#files) {
+      // Its stamp is forgotten, so that it is read when it can be.
+      if (!files.has(file) && scan.mayHold(file)) files.set(file, { stamp: '', objects, problems: [] });
+    }
+    return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #readFile(found: FoundFile): Promise<FileReading> {
+    return readObjects(found, this.#limits.fileBytes);
+  }
+
+  /** Makes the cluster show what the files say. @returns what is wrong with objects that are whole by themselves. */
+  #load(files: ReadonlyMap<string, KnownFile>): Problem[] {
+    const kinds = new KindIndex(files.values().flatMap(({ objects }) => objects.map(({ object }) => object)));
+    const problems: Problem[] = [];
+    const wanted = new Map<string, { file: string; found: FoundObject; loaded: Loaded }>();
+    for (const [file, { objects }] of files) {
+      for (const found of objects) {
+        const kind = kinds.kindOf(found.object);
+        const object = inItsNamespace(kind, found.object);
+        const key = identityOf(object);
+        const first = wanted.get(key);
+        if (first === undefined) wanted.set(key, { file, found, loaded: { kind, object } });
+        else
+          problems.push(
+            problemAt(file, found, `${nameFor(object)} is in ${placeOf(first)} already; remove one`),
+          );
+      }
+    }
+    for (const [key, { kind, object }] of this.#loaded) {
+      if (wanted.has(key)) continue;
+      this.cluster.unload(kind, nameOf(object));
+      this.#loaded.delete(key);
+    }
+    for (const [key, { file, found, loaded }] of wanted) {
+      const problem = this.#loadOne(key, loaded);
+      if (problem !== undefined) problems.push(problemAt(file, found, problem));
+    }
+    return problems;
+  }
+
+  #loadOne(key: string, wanted: Loaded): string | undefined {
+    const before = this.#loaded.get(key);
+    if (before !== undefined && isDeepStrictEqual(before, wanted)) return undefined;
+    try {
+      this.cluster.load(wanted.kind, wanted.object);
+      this.#loaded.set(key, wanted);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof GateError)) throw error;
+      return `${nameFor(wanted.object)}: ${error.message}`;
+    }
+  }
+
+  #setProblems(problems: readonly Problem[]): void {
+    const known = new Set(this.#problems.map(textOf));
+    this.#problems = problems.toSorted((a, b) => compare(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0));
+    for (const problem of this.#problems) if (!known.has(textOf(problem))) this.#onProblem?.(problem);
+  }
+}
+
+function knownFile({ stamp }: FoundFile, reading: FileReading, before: KnownFile | undefined): KnownFile {
+  const { objects, problems } = reading;
+  if (problems.length === 0 || before === undefined) return { stamp, objects, problems };
+  const names = new Set(objects.map(({ object }) => identityOf(object)));
+  const last = before.objects.filter(({ object }) => !names.has(identityOf(object)));
+  return { stamp, objects: [...objects, ...last], problems };
+}
+
+function problemsOf(files: ReadonlyMap<string, KnownFile>): Problem[] {
+  return [...files.values()].flatMap(({ problems }) => problems);
+}
+
+/** Versions of a kind share their objects. */
+function identityOf({ apiVersion, kind, metadata }: KubeObject): string {
+  const { group } = groupVersionOf(apiVersion);
+  return JSON.stringify([group, kind, metadata.namespace ?? '', metadata.name]);
+}
+
+/** As kubectl does without `--namespace`. */
+function inItsNamespace(kind: Kind, object: KubeObject): KubeObject {
+  const { namespace } = object.metadata;
+  const isMissing = namespace === undefined || namespace === null || namespace === '';
+  if (!kind.namespaced || !isMissing) return object;
+  return { ...object, metadata: { ...object.metadata, namespace: 'default' } };
+}
+
+function nameOf({ metadata }: KubeObject): { name: string; namespace?: string } {
+  const { name = '', namespace } = metadata;
+  return { name, ...(namespace !== undefined && { namespace }) };
+}
+
+function nameFor({ kind, metadata }: KubeObject): string {
+  const where = metadata.namespace === undefined ? '' : `${metadata.namespace}/`;
+  return `${quote(kind)} ${quote(`${where}${metadata.name}`)}`;
+}
+
+function problemAt(file: string, { line }: FoundObject, message: string): Problem {
+  return problemOf(file, message, line === undefined ? {} : { line });
+}
+
+function placeOf({ file, found }: { file: string; found: FoundObject }): string {
+  return found.line === undefined ? quote(file) : `${quote(file)} line ${found.line}`;
+}
+
+function textOf(problem: Problem): string {
+  return JSON.stringify(problem);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
