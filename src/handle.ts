@@ -9,7 +9,7 @@ import { openState } from './app-state.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig, type Config } from './config.ts';
 import { GateError } from './errors.ts';
-import { answerOf, bodyOf } from './http/answers.ts';
+import { answerOf, bodyOf, TEXT } from './http/answers.ts';
 import { BODY_LIMIT_BYTES, tooLarge } from './http/body.ts';
 import { usernamesGuard } from './http/callers.ts';
 import { createLimits, type Slot } from './http/limits.ts';
@@ -125,6 +125,6 @@ function refusal(error: unknown, parts: AppParts | undefined): Response {
   const answer = answerOf(known);
   return new Response(bodyOf(answer), {
     status: answer.status,
-    headers: { 'content-type': 'application/json', ...answer.headers },
+    headers: { 'content-type': TEXT, ...answer.headers },
   });
 }

@@ -1,4 +1,4 @@
-/** Short answers of our own, for everything that is no answer of a handler: `{"code":"GATE_…","message":"…"}`. */
+/** Short answers of our own, for everything that is no answer of a handler: `message [GATE_…]`. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { systemClock } from '../clock.ts';
 import type { Disposition, ErrorCode, GateError } from '../errors.ts';
@@ -43,8 +43,11 @@ export function answerOf(error: GateError): Answer {
   };
 }
 
+/** The API server shows its user the body of such an answer only if it is text, and says `unknown` otherwise. */
+export const TEXT = 'text/plain; charset=utf-8';
+
 export function bodyOf(answer: Answer): string {
-  return `${JSON.stringify({ code: answer.code, message: answer.message })}\n`;
+  return `${answer.message} [${answer.code}]\n`;
 }
 
 /** Answers in the ordinary way: the request's body was read, or there is none. */
@@ -52,7 +55,7 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   return reply
     .code(answer.status)
     .headers(answer.headers ?? {})
-    .header('content-type', 'application/json')
+    .header('content-type', TEXT)
     .send(bodyOf(answer));
 }
 
@@ -79,7 +82,7 @@ export function refuseUnread(request: FastifyRequest, reply: FastifyReply, answe
   reply.hijack();
   outgoing.writeHead(answer.status, {
     ...answer.headers,
-    'content-type': 'application/json',
+    'content-type': TEXT,
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   });

@@ -1,7 +1,7 @@
 /** Answers to what Node could not read as a request; written to the bare socket, for there is no reply yet. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { bodyOf, type Answer } from './answers.ts';
+import { bodyOf, TEXT, type Answer } from './answers.ts';
 import type { Connections } from './connections.ts';
 
 const SLOW: Answer = {
@@ -62,7 +62,7 @@ function answerTo(error: ClientError): Answer {
 function write(socket: Socket, answer: Answer): void {
   const body = bodyOf(answer);
   socket.end(
-    `HTTP/1.1 ${String(answer.status)} ${STATUS_CODES[answer.status] ?? ''}\r\nContent-Type: application/json\r\nContent-Length: ${String(Buffer.byteLength(body))}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${String(answer.status)} ${STATUS_CODES[answer.status] ?? ''}\r\nContent-Type: ${TEXT}\r\nContent-Length: ${String(Buffer.byteLength(body))}\r\nConnection: close\r\n\r\n${body}`,
     () => socket.destroySoon(),
   );
 }

@@ -41,11 +41,11 @@ async function serve(
 
 const SLOW = [
   'HTTP/1.1 408 Request Timeout',
-  'Content-Type: application/json',
-  'Content-Length: 117',
+  'Content-Type: text/plain; charset=utf-8',
+  'Content-Length: 96',
   'Connection: close',
   '',
-  '{"code":"GATE_REVIEW_SLOW","message":"request: the head or the body did not arrive in time: send it without pauses"}\n',
+  'request: the head or the body did not arrive in time: send it without pauses [GATE_REVIEW_SLOW]\n',
 ].join('\r\n');
 
 /** Sends a byte now and then until the connection ends: a timeout for silence would not help. */
@@ -145,13 +145,13 @@ describe('a client that does not speak HTTP', () => {
     wire.socket.write(text);
     const answer = await wire.closed;
     expect(answer.split('\r\n', 1)[0]).toBe(`HTTP/1.1 ${status}`);
-    expect(answer).toContain(`{"code":"${code}",`);
+    expect(answer).toContain(` [${code}]\n`);
   });
 
   it('is denied with 400 for a path that cannot be decoded', async () => {
     const { url } = await serve();
     const answer = await ask(`${url}/%ZZ`, { ca: tls.ca });
-    expect([answer.status, answer.json()]).toEqual([
+    expect([answer.status, answer.refusal()]).toEqual([
       400,
       { code: 'GATE_HTTP_MALFORMED', message: 'request: cannot be read: check its path and header fields' },
     ]);
@@ -160,7 +160,7 @@ describe('a client that does not speak HTTP', () => {
   it('is denied with 415 for a media type that is none', async () => {
     const { url } = await serve();
     const answer = await ask(url, { body: '{}', headers: { 'content-type': ';;;' }, ca: tls.ca });
-    expect([answer.status, answer.json()]).toEqual([
+    expect([answer.status, answer.refusal()]).toEqual([
       415,
       { code: 'GATE_REVIEW_MEDIA_TYPE', message: 'content-type: not a media type: send application/json' },
     ]);

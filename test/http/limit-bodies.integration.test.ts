@@ -130,7 +130,7 @@ describe('limits of a listener', () => {
         '1',
         'close',
       ]);
-      expect(refused.json()).toMatchObject({
+      expect(refused.refusal()).toMatchObject({
         code: 'GATE_OVERLOADED',
         message: expect.stringMatching(/^pacto-gate is overloaded: .*: send again in a second$/) as string,
       });

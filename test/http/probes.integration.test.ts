@@ -107,13 +107,13 @@ describe('metrics', () => {
       ask(`${url}/metrics`, { ca: tls.ca, headers });
     expect((await get({ authorization: 'Bearer right' })).status).toBe(200);
     const nobody = await get({});
-    expect([nobody.status, nobody.headers['www-authenticate'], nobody.json()]).toEqual([
+    expect([nobody.status, nobody.headers['www-authenticate'], nobody.refusal()]).toEqual([
       401,
       'Bearer',
       { code: 'GATE_CALLER_UNAUTHENTICATED', message: 'caller: no token' },
     ]);
     const other = await get({ authorization: 'Bearer other' });
-    expect([other.status, other.json()]).toEqual([
+    expect([other.status, other.refusal()]).toEqual([
       403,
       { code: 'GATE_CALLER_FORBIDDEN', message: 'caller: may not' },
     ]);

@@ -55,12 +55,12 @@ describe('a listener', () => {
   it('answers 404 and 405 without reading a body', async () => {
     const { url } = await serve();
     const unknown = await ask(`${url}/nowhere?a=b`, { body: Buffer.alloc(1_000_000), ca: tls.ca });
-    expect([unknown.status, unknown.json()]).toEqual([
+    expect([unknown.status, unknown.refusal()]).toEqual([
       404,
       { code: 'GATE_HTTP_NOT_FOUND', message: '"/nowhere": nothing is served here' },
     ]);
     const method = await ask(`${url}/echo`, { method: 'PUT', body: 'x', ca: tls.ca });
-    expect([method.status, method.headers.allow, method.json()]).toEqual([
+    expect([method.status, method.headers.allow, method.refusal()]).toEqual([
       405,
       'POST',
       { code: 'GATE_HTTP_METHOD', message: '"/echo": "PUT" is not served here: use POST' },
@@ -70,7 +70,7 @@ describe('a listener', () => {
   it('answers 500 without the cause when a handler fails, and reports the cause', async () => {
     const { url } = await serve();
     const answer = await ask(`${url}/fault`, { ca: tls.ca });
-    expect([answer.status, answer.json()]).toEqual([
+    expect([answer.status, answer.refusal()]).toEqual([
       500,
       { code: 'GATE_INTERNAL', message: 'internal error: see the log of pacto-gate' },
     ]);
@@ -84,7 +84,7 @@ describe('a listener', () => {
       const taken = await ask(`${url}/echo`, { body: Buffer.alloc(limit), chunked, ca: tls.ca });
       expect(taken.json()).toEqual({ bytes: limit, buffer: true });
       const refused = await ask(`${url}/echo`, { body: Buffer.alloc(limit + 1), chunked, ca: tls.ca });
-      expect([refused.status, refused.headers.connection, refused.json()]).toEqual([
+      expect([refused.status, refused.headers.connection, refused.refusal()]).toEqual([
         413,
         'close',
         {
@@ -111,11 +111,11 @@ describe('a listener', () => {
     expect(await wire.closed).toBe(
       [
         'HTTP/1.1 400 Bad Request',
-        'Content-Type: application/json',
-        'Content-Length: 89',
+        'Content-Type: text/plain; charset=utf-8',
+        'Content-Length: 68',
         'Connection: close',
         '',
-        '{"code":"GATE_HTTP_NOT_TLS","message":"request: plain HTTP on an HTTPS port: use https"}\n',
+        'request: plain HTTP on an HTTPS port: use https [GATE_HTTP_NOT_TLS]\n',
       ].join('\r\n'),
     );
   });

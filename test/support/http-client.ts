@@ -27,6 +27,8 @@ export interface Answered {
   readonly text: string;
   /** @throws where the body is no JSON. */
   json(): unknown;
+  /** Of a refusal, which is text with its code at the end. */
+  refusal(): { readonly code: string; readonly message: string };
 }
 
 /** Sends one request. Rejects with Node's error where no answer came. */
@@ -62,6 +64,10 @@ export function ask(url: string, options: Ask = {}): Promise<Answered> {
         body: whole,
         text,
         json: () => JSON.parse(text) as unknown,
+        refusal: () => {
+          const [, message = text, code = ''] = /^(.*) \[(GATE_\w+)\]\n$/s.exec(text) ?? [];
+          return { code, message };
+        },
       });
     });
   });
