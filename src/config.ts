@@ -31,8 +31,6 @@ export type Config = Settings & {
   readonly environment: Environment;
 };
 
-export type Role = Config['roles'][number];
-
 /** One value from a flag: the text as typed, and the flag as typed, for messages. */
 export interface FlagValue {
   readonly path: string;

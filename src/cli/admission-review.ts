@@ -86,7 +86,7 @@ const SUBRESOURCE_KINDS: Readonly<Record<string, Target>> = {
   '/Binding': { kind: POD, subresource: 'binding' },
 };
 
-export function groupVersionKindOf(object: KubeObject): GroupVersionKind {
+function groupVersionKindOf(object: KubeObject): GroupVersionKind {
   const slash = object.apiVersion.indexOf('/');
   return {
     group: slash === -1 ? '' : object.apiVersion.slice(0, slash),

@@ -60,6 +60,11 @@ export function sayError(around: Pick<Surroundings, 'stderr'>, error: unknown): 
     say(around, error.message, error.code);
     return error.disposition === 'input' || error.disposition === 'configuration' ? EXIT.usage : EXIT.unknown;
   }
+  // The system's own words say which file or address it is about: `listen EADDRINUSE: address already in use …`.
+  if (error instanceof Error && 'syscall' in error) {
+    say(around, error.message);
+    return EXIT.unknown;
+  }
   const stack = error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
   say(around, `internal fault, please report it: ${stack}`, 'GATE_INTERNAL');
   return EXIT.unknown;

@@ -1,0 +1,153 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../../src/cli/program.ts';
+import { systemClock } from '../../src/clock.ts';
+import { until } from '../support/conditions.ts';
+import { ask } from '../support/http-client.ts';
+import { fakeTerminal, runCommand, type FakeTerminal } from './run-command.ts';
+
+const PORTS = ['--webhooks-port', '0', '--health-port', '0', '--metrics-port', '0', '--metrics-plain'];
+const QUIET = ['--log-level', 'silent', '--cluster-directory', 'examples/cluster', ...PORTS];
+
+interface Facts {
+  readonly urls: { readonly admission: string; readonly probes: string; readonly metrics: string };
+  readonly cluster: string;
+  readonly webhooks: readonly { readonly name: string; readonly path: string }[];
+  readonly caBundle: string;
+}
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'pacto-gate-serve-'));
+});
+afterAll(async () => {
+  await rm(directory, { recursive: true });
+});
+
+async function served(
+  ...argv: string[]
+): Promise<{ facts: Facts; terminal: FakeTerminal; code: Promise<number> }> {
+  const terminal = fakeTerminal({ clock: systemClock });
+  const code = run(['serve', ...QUIET, '--output', 'json', ...argv], terminal.around);
+  await until('the server says where it listens', () => terminal.written.out.endsWith('}\n'));
+  return { facts: JSON.parse(terminal.written.out) as Facts, terminal, code };
+}
+
+describe('serve', () => {
+  it('answers reviews over HTTPS with the certificate it names, and stops with code 0', async () => {
+    const { facts, terminal, code } = await served('--webhooks-drain-seconds', '0');
+    const ca = Buffer.from(facts.caBundle, 'base64').toString();
+    const body = await readFile('examples/reviews/02-foreign-lease-renewed.json');
+    const [webhook] = facts.webhooks;
+    const answer = await ask(`${facts.urls.admission}${webhook?.path ?? ''}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+      ca,
+    });
+    expect(answer.json()).toMatchObject({ response: { allowed: false, status: { code: 403 } } });
+    expect((await ask(`${facts.urls.probes}/livez`)).status).toBe(200);
+    terminal.signal('SIGTERM');
+    expect(await code).toBe(0);
+    await expect(ask(facts.urls.admission, { ca })).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('ends at once at the second signal, though it still drains', async () => {
+    const { terminal, code } = await served('--webhooks-drain-seconds', '300');
+    terminal.signal('SIGTERM');
+    terminal.signal('SIGINT');
+    expect(await code).toBe(0);
+  });
+
+  it('tells a person what is served, what is enforced and what to try', async () => {
+    const caFile = join(directory, 'sub', 'ca.crt');
+    const terminal = fakeTerminal({ clock: systemClock });
+    const argv = ['serve', ...QUIET, '--tls-ca-out-file', caFile, '--webhooks-drain-seconds', '0'];
+    const code = run(argv, terminal.around);
+    await until('the banner is there', () => terminal.written.err.includes('try '));
+    terminal.signal('SIGINT');
+    expect(await code).toBe(0);
+    const { out, err } = terminal.written;
+    expect(out).toBe('');
+    expect(err).toMatch(/^\npacto-gate serves {2}https:\/\/127\.0\.0\.1:\d+\n/);
+    expect(err).toMatch(/^enforced +node-identity +\/validate\/node-identity$/m);
+    expect(err).toContain(`curl --cacert ${caFile} `);
+    expect(await readFile(caFile, 'utf8')).toMatch(/^-----BEGIN CERTIFICATE-----/);
+  });
+
+  it('says nothing to people in a Pod, and notes variables that nothing reads', async () => {
+    const env = { KUBERNETES_SERVICE_HOST: '10.96.0.1', PACTO_REGISTRY_TOKEN: 'poison' };
+    const terminal = fakeTerminal({ clock: systemClock, env });
+    const hosts = ['--webhooks-host', '127.0.0.1'];
+    const code = run(['serve', ...QUIET, ...hosts, '--webhooks-drain-seconds', '0'], terminal.around);
+    await until('it started', () => terminal.written.err !== '');
+    terminal.signal('SIGTERM');
+    expect(await code).toBe(0);
+    expect(terminal.written.err).toBe(
+      'pacto-gate: environment PACTO_REGISTRY_TOKEN: not used, they come with the role reconciler\n',
+    );
+  });
+
+  it('names an address that is taken, with code 2', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const port = String((other.address() as AddressInfo).port);
+    const ran = await runCommand(['serve', ...QUIET, '--webhooks-port', port], { clock: systemClock });
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain(`127.0.0.1:${port}`);
+    expect(ran.err).not.toContain(' at ');
+    other.close();
+  });
+
+  it.each([
+    [
+      'a certificate that is not there',
+      ['--tls-cert-file', '/nowhere/a', '--tls-key-file', '/nowhere/b'],
+      'GATE_TLS_FILE',
+    ],
+    ['a kubeconfig that is not there', ['--kubeconfig', '/nowhere/k'], 'GATE_KUBECONFIG'],
+  ])('refuses %s with code 2', async (_name, argv, code) => {
+    const ran = await runCommand(['serve', '--log-level', 'silent', ...PORTS, ...argv], {
+      clock: systemClock,
+    });
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain(`[${code}]`);
+  });
+});
+
+describe('the process', () => {
+  const start = (...argv: string[]): ChildProcess =>
+    spawn(process.execPath, ['src/main.ts', ...argv], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: '/usr/bin' },
+    });
+
+  it('ends with code 0 after SIGTERM, its last line in the log', async () => {
+    const child = start('serve', '--cluster-source', 'none', ...PORTS, '--webhooks-drain-seconds', '0');
+    let out = '';
+    child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    await until('it listens', () => out.includes('"listening"'), 30_000);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(out.trimEnd().split('\n').at(-1)).toContain('"signal":"SIGTERM"');
+  });
+
+  it('keeps its exit code when nobody reads what it says', async () => {
+    const child = start('generate', 'webhooks', '--service', 'a/b', '--output', 'json');
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  it('exits with the code of the answer', async () => {
+    const codeOf = async (...argv: string[]): Promise<unknown> => (await once(start(...argv), 'exit'))[0];
+    expect(await codeOf('version')).toBe(0);
+    expect(await codeOf('review', 'examples/reviews/02-foreign-lease-renewed.json')).toBe(1);
+    expect(await codeOf('vresion')).toBe(2);
+  });
+});
