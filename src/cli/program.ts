@@ -1,5 +1,5 @@
 /** The command tree. Only the command that is called is loaded: a server must start fast (design §6). */
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type Option } from 'commander';
 import { EXIT, sayError, type ExitCode } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -98,6 +98,7 @@ async function build(
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show the help of a command')
     .exitOverride()
+    .configureHelp({ optionDescription: describeOption })
     .configureOutput({
       writeOut: (text) => around.stdout.write(text),
       writeErr: (text) => around.stderr.write(text),
@@ -119,6 +120,14 @@ async function build(
     command.addHelpText('after', `\n${EXIT_CODES_HELP}`);
   }
   return program;
+}
+
+/** Text, choices and default; not what the parser does with an option that stands alone. */
+function describeOption(option: Option): string {
+  const { description, argChoices, defaultValue } = option;
+  const choices = argChoices === undefined ? '' : ` (one of ${argChoices.join(', ')})`;
+  const shown = typeof defaultValue === 'string' || typeof defaultValue === 'number';
+  return `${description}${choices}${shown ? ` (default: ${String(defaultValue)})` : ''}`;
 }
 
 /** A wrong command line is repeated in the error, and one that is wrong may hold a token all the same. */
