@@ -55,6 +55,8 @@ export interface ControlPlane {
   readonly version: KubernetesVersion;
   /** `https://127.0.0.1:PORT`; the same after a restart. */
   readonly url: string;
+  /** `http://127.0.0.1:PORT` of etcd, for what no API server does at once, such as compaction. */
+  readonly etcdUrl: string;
   /** Folder of everything below; removed by `stop`. A test may put files of its own there. */
   readonly directory: string;
   /** PEM file of the authority that signed the API server's certificate and signs its clients'. */
@@ -145,7 +147,7 @@ async function startServers(options: ControlPlaneOptions): Promise<Servers> {
 }
 
 function describeControlPlane(version: KubernetesVersion, servers: Servers): ControlPlane {
-  const { directory, url, credentials, adminKubeconfig, auditLogFile } = servers;
+  const { directory, url, etcdUrl, credentials, adminKubeconfig, auditLogFile } = servers;
   const kubeconfigFor = (name: string, user: KubeconfigUser): string =>
     writeKubeconfig(join(directory, `${name}.kubeconfig`), url, credentials.authority.certificate, user);
   const target: KubectlTarget = {
@@ -159,6 +161,7 @@ function describeControlPlane(version: KubernetesVersion, servers: Servers): Con
   return {
     version,
     url,
+    etcdUrl,
     directory,
     caFile: credentials.files.caFile,
     adminKubeconfigPath: adminKubeconfig,

@@ -41,6 +41,7 @@ const PROBE_TIMEOUT_MS = 5_000;
 export class Servers {
   readonly directory: string;
   readonly url: string;
+  readonly etcdUrl: string;
   readonly credentials: Credentials;
   readonly adminKubeconfig: string;
   readonly auditLogFile: string;
@@ -64,6 +65,7 @@ export class Servers {
     this.directory = directory;
     this.credentials = credentials;
     this.url = `https://127.0.0.1:${ports.apiServer}`;
+    this.etcdUrl = loopback(ports.etcdClient);
     this.adminKubeconfig = join(directory, 'admin.kubeconfig');
     this.auditLogFile = join(directory, 'audit.log');
     writeKubeconfig(this.adminKubeconfig, this.url, credentials.authority.certificate, credentials.admin);
@@ -71,7 +73,7 @@ export class Servers {
     writeFileSync(auditPolicyFile, settings.auditPolicy);
     this.#apiServerArguments = apiServerArguments({
       port: ports.apiServer,
-      etcdUrl: loopback(ports.etcdClient),
+      etcdUrl: this.etcdUrl,
       certificateDirectory: this.#certificateDirectory(),
       credentials: credentials.files,
       auditPolicyFile,
