@@ -1,13 +1,23 @@
 #!/usr/bin/env node
 /** argv → command. The only place that ends the process. */
 import { existsSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
+// As a whole: an older Node has no such export, and must come as far as the check below.
+import * as nodeModule from 'node:module';
 import { join } from 'node:path';
+
+/** `engines` in package.json (docs/adr/0001). */
+const LEAST_NODE = 24;
+if (Number.parseInt(process.versions.node, 10) < LEAST_NODE) {
+  process.stderr.write(
+    `pacto-gate: needs Node ${String(LEAST_NODE)} or newer, found ${process.versions.node}. Install it, or use the npm scripts of the source tree, which bring their own\n`,
+  );
+  process.exit(2);
+}
 
 // A built program brings V8's cache with it (scripts/build.ts). It is switched on before the rest is loaded, which is
 // why the rest is imported below and not above.
 const compileCache = join(import.meta.dirname, 'compile-cache');
-if (existsSync(compileCache)) enableCompileCache(compileCache);
+if (existsSync(compileCache)) nodeModule.enableCompileCache(compileCache);
 
 const [{ run }, { sayError }, { systemClock }] = await Promise.all([
   import('./cli/program.ts'),
