@@ -46,10 +46,6 @@ export class KindStore {
     return this.#objects.get(key);
   }
 
-  get size(): number {
-    return this.#objects.size;
-  }
-
   /** Stores a change and tells everybody who watches. */
   apply(change: Change): void {
     if (change.type === 'DELETED') this.#objects.delete(change.key);

@@ -6,7 +6,7 @@ import type { KubeObject } from './objects.ts';
 import type { Predicate } from './selectors.ts';
 
 /** The API server sends a bookmark about once a minute (cacher.go, bookmark frequency). */
-export const BOOKMARK_INTERVAL_MS = 60_000;
+const BOOKMARK_INTERVAL_MS = 60_000;
 /**
  * Events that wait for a reader before the watch is ended, as the API server ends the connection of a slow one. Above
  * what one directory load changes at once in a realistic cluster (10,000 objects), and small: the objects are shared.

@@ -66,21 +66,6 @@ export function aNode({ ready = true, ...options }: NodeOptions = {}): KubeObjec
   );
 }
 
-/** @returns a Namespace with the label that every API server puts on it. */
-export function aNamespace(options: ObjectOptions = {}): KubeObject {
-  const name = options.name ?? 'default';
-  return anObject(
-    kinds.NAMESPACE,
-    { ...options, name, labels: { 'kubernetes.io/metadata.name': name, ...options.labels } },
-    { spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } },
-  );
-}
-
-/** @returns a ServiceAccount, by default the agents'. */
-export function aServiceAccount(options: ObjectOptions = {}): KubeObject {
-  return anObject(kinds.SERVICE_ACCOUNT, { name: AGENT_ACCOUNT, namespace: AGENT_NAMESPACE, ...options });
-}
-
 export interface ConfigMapOptions extends ObjectOptions {
   readonly data?: Readonly<Record<string, string>>;
 }
