@@ -1,4 +1,5 @@
 /** Reads a page's commands and what it says they show. */
+import { stripVTControlCharacters } from 'node:util';
 
 export interface ReadmeCommand {
   readonly text: string;
@@ -21,6 +22,6 @@ export function commandsOf(page: string, heading: string): readonly ReadmeComman
 
 /** Lines that the page shows and the output has not. */
 export function missingLines(command: ReadmeCommand, output: string): readonly string[] {
-  const plain = output.replaceAll(/\u001b\[[0-9;]*m/g, '');
+  const plain = stripVTControlCharacters(output);
   return command.shown.filter((line) => !plain.includes(line));
 }
