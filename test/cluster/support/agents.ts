@@ -172,7 +172,10 @@ export async function installAgents(
   api: ApiClient,
   nodes: readonly string[],
 ): Promise<string> {
-  await plane.apply([...AGENT_OBJECTS, ...nodes.map(nodeObject)]);
+  await plane.apply(AGENT_OBJECTS);
+  await Promise.all(
+    nodes.map((node) => api.demand({ method: 'POST', path: '/api/v1/nodes', body: nodeObject(node) })),
+  );
   const daemonSet = await api.demand({
     method: 'GET',
     path: `/apis/apps/v1/namespaces/${AGENT_NAMESPACE}/daemonsets/${AGENT_ACCOUNT}`,
