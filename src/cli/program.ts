@@ -56,6 +56,11 @@ const COMMANDS: readonly Entry[] = [
     load: () => import('./generate-webhooks.ts'),
   },
   {
+    path: ['generate', 'rbac'],
+    summary: 'write the roles that the server needs, and no more',
+    load: () => import('./generate-rbac.ts'),
+  },
+  {
     path: ['version'],
     summary: 'print the version',
     load: () => import('./version.ts'),

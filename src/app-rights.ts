@@ -1,0 +1,88 @@
+/**
+ * All that the program asks of the API server under a given configuration, as RBAC: the other side of app-state.ts,
+ * which makes the calls. The cluster tests hold the audit log against it.
+ */
+import { DAEMON_SET, NODE, POD, type Kind } from './cluster/kinds.ts';
+import { SUBJECT_ACCESS_REVIEW, TOKEN_REVIEW } from './cluster/reviews.ts';
+import type { Config } from './config.ts';
+import { identitySettings } from './policies/identity/settings.ts';
+
+interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+export interface Account {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+interface Rights {
+  readonly cluster: readonly PolicyRule[];
+  readonly namespaces: ReadonlyMap<string, readonly PolicyRule[]>;
+}
+
+const RBAC_GROUP = 'rbac.authorization.k8s.io';
+const LABELS = { 'app.kubernetes.io/name': 'pacto-gate', 'app.kubernetes.io/component': 'webhooks' };
+
+/** Roles and bindings for the ServiceAccount that the webhooks run under; stable for the same input. */
+export function rbacObjects(config: Config, account: Account): readonly object[] {
+  const rights = rightsOf(config);
+  const subjects = [{ kind: 'ServiceAccount', name: account.name, namespace: account.namespace }];
+  const bound = (
+    kind: 'ClusterRole' | 'Role',
+    rules: readonly PolicyRule[],
+    namespace?: string,
+  ): object[] => {
+    const metadata = {
+      name: account.name,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: LABELS,
+    };
+    const apiVersion = `${RBAC_GROUP}/v1`;
+    return [
+      { apiVersion, kind, metadata, rules },
+      {
+        apiVersion,
+        kind: `${kind}Binding`,
+        metadata,
+        roleRef: { apiGroup: RBAC_GROUP, kind, name: account.name },
+        subjects,
+      },
+    ];
+  };
+  return [
+    ...(rights.cluster.length === 0 ? [] : bound('ClusterRole', rights.cluster)),
+    ...[...rights.namespaces.keys()]
+      .toSorted()
+      .flatMap((namespace) => bound('Role', rights.namespaces.get(namespace) ?? [], namespace)),
+  ];
+}
+
+function rightsOf(config: Config): Rights {
+  const { identity, metrics, webhooks } = config;
+  const read = config.state === 'live' ? ['get'] : ['get', 'list', 'watch'];
+  const cluster: PolicyRule[] = [];
+  const namespaces = new Map<string, PolicyRule[]>();
+  const inNamespacesOf = (named: readonly { namespace: string }[], rule: PolicyRule): void => {
+    for (const namespace of new Set(named.map((one) => one.namespace)))
+      namespaces.set(namespace, [...(namespaces.get(namespace) ?? []), rule]);
+  };
+  if (identity.enabled) {
+    const { agents, pods } = identitySettings(identity);
+    if (identity.podLookup !== 'never') inNamespacesOf(agents, ruleFor(POD, read));
+    if (identity.pods.enabled) inNamespacesOf(pods.daemonSets, ruleFor(DAEMON_SET, ['get']));
+    if (identity.requireNodeUid) cluster.push(ruleFor(NODE, read));
+    // After a Pod look-up: the uid of the Node, for an ownerReference to it.
+    else if (identity.podLookup !== 'never') cluster.push(ruleFor(NODE, ['get']));
+  }
+  const scrapersProve = metrics.enabled && !metrics.plain;
+  if (scrapersProve || webhooks.auth === 'bearer') cluster.push(ruleFor(TOKEN_REVIEW, ['create']));
+  if (scrapersProve) cluster.push(ruleFor(SUBJECT_ACCESS_REVIEW, ['create']));
+  return { cluster, namespaces };
+}
+
+function ruleFor(kind: Pick<Kind, 'group' | 'resource'>, verbs: readonly string[]): PolicyRule {
+  return { apiGroups: [kind.group], resources: [kind.resource], verbs };
+}

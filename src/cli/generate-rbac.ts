@@ -1,0 +1,61 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { rbacObjects, type Account } from '../app-rights.ts';
+import { addConfigOptions } from './config-options.ts';
+import { addOutputOption, EXIT, say, show, toYaml, type ExitCode, type OutputFormat } from './output.ts';
+import type { Surroundings } from './surroundings.ts';
+
+interface Options {
+  readonly serviceAccount: Account;
+  readonly output: OutputFormat;
+}
+
+export function define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void {
+  command.requiredOption(
+    '--service-account <namespace/name>',
+    'ServiceAccount that the server runs under',
+    parseAccount,
+  );
+  const given = addConfigOptions(command);
+  addOutputOption(command);
+  command.addHelpText(
+    'after',
+    `
+Writes the roles and bindings that the server needs under the given configuration, and no more: reads of what it looks
+up, and the reviews by which callers prove themselves. There is no write among them. Generate them anew when the
+configuration changes; the namespaces of the agents must exist when they are applied.
+
+Examples:
+  pacto-gate generate rbac --service-account pacto-system/pacto-gate | kubectl apply -f -
+  pacto-gate generate rbac --service-account pacto-system/pacto-gate --config gate.yaml`,
+  );
+  command.action(async (options: Options) => {
+    const config = await given.read(around, command);
+    if (config === undefined) {
+      finish(EXIT.usage);
+      return;
+    }
+    const objects = rbacObjects(config, options.serviceAccount);
+    if (objects.length === 0)
+      say(around, 'this configuration asks nothing of the API server: no role is needed');
+    const documents = await Promise.all(objects.map((object) => toYaml(object)));
+    await show(
+      around,
+      options.output,
+      objects,
+      `${HEADER}${documents.map((text) => text.trimEnd()).join('\n---\n')}`,
+    );
+    finish(EXIT.ok);
+  });
+}
+
+const HEADER = '# Made by pacto-gate generate rbac.\n';
+
+const LABEL = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?';
+/** A namespace is a label, a ServiceAccount a DNS subdomain (RFC 1123). */
+const ACCOUNT = new RegExp(`^(${LABEL})/(?=.{1,253}$)(${LABEL}(?:\\.${LABEL})*)$`);
+
+function parseAccount(text: string): Account {
+  const [, namespace, name] = ACCOUNT.exec(text) ?? [];
+  if (namespace === undefined || name === undefined) throw new InvalidArgumentError('need namespace/name');
+  return { namespace, name };
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { runCommand } from './run-command.ts';
+
+interface Role {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly {
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
+}
+
+/** `namespace group/resource verbs` of each rule; `*` for all namespaces. */
+async function rights(...flags: string[]): Promise<readonly string[]> {
+  const ran = await runCommand([
+    'generate',
+    'rbac',
+    '--service-account',
+    'pacto-system/pacto-gate',
+    ...flags,
+  ]);
+  expect(ran.code).toBe(0);
+  return parseAllDocuments(ran.out)
+    .map((document) => document.toJS() as Role)
+    .flatMap(({ metadata, rules = [] }) =>
+      rules.map(
+        ({ apiGroups, resources, verbs }) =>
+          `${metadata.namespace ?? '*'} ${apiGroups.join()}/${resources.join()} ${verbs.join()}`,
+      ),
+    );
+}
+
+describe('generate rbac', () => {
+  it('asks for what the default configuration reads, and for no write', async () => {
+    expect(await rights()).toEqual([
+      '* /nodes get',
+      '* authentication.k8s.io/tokenreviews create',
+      '* authorization.k8s.io/subjectaccessreviews create',
+      'pacto-node-agent /pods get,list,watch',
+      'pacto-node-agent apps/daemonsets get',
+    ]);
+  });
+
+  it.each([
+    ['no watch in live mode', ['--state', 'live'], 'pacto-node-agent /pods get'],
+    [
+      'Nodes to be watched where their uid counts',
+      ['--identity-require-node-uid', 'true'],
+      '* /nodes get,list,watch',
+    ],
+    ['the namespace of another agent', ['--identity-agents', 'edge/agent'], 'edge /pods get,list,watch'],
+    [
+      'the namespace of another DaemonSet',
+      ['--identity-pods-daemon-sets', 'other/agent'],
+      'other apps/daemonsets get',
+    ],
+    [
+      'token reviews for bearer callers',
+      ['--metrics-enabled', 'false', '--webhooks-auth', 'bearer', '--webhooks-bearer-usernames', 'api'],
+      '* authentication.k8s.io/tokenreviews create',
+    ],
+  ])('asks for %s', async (_what, flags, want) => {
+    expect(await rights(...flags)).toContain(want);
+  });
+
+  it.each([
+    ['Pods where none is looked up', ['--identity-pod-lookup', 'never'], '/pods'],
+    ['Nodes where none is looked up', ['--identity-pod-lookup', 'never'], '/nodes'],
+    ['DaemonSets where Pods are not judged', ['--identity-pods-enabled', 'false'], 'daemonsets'],
+    ['reviews where nobody has to prove anything', ['--metrics-enabled', 'false'], 'reviews'],
+    ['anything about agents without the rule', ['--identity-enabled', 'false'], 'pacto-node-agent'],
+  ])('does not ask for %s', async (_what, flags, unwanted) => {
+    expect((await rights(...flags)).filter((right) => right.includes(unwanted))).toEqual([]);
+  });
+
+  it('says that nothing is asked where nothing is', async () => {
+    const ran = await runCommand([
+      'generate',
+      'rbac',
+      '--service-account',
+      'pacto-system/pacto-gate',
+      '--identity-enabled',
+      'false',
+      '--metrics-enabled',
+      'false',
+    ]);
+    expect([ran.code, ran.err]).toEqual([
+      0,
+      'pacto-gate: this configuration asks nothing of the API server: no role is needed\n',
+    ]);
+  });
+
+  it('refuses what is no ServiceAccount', async () => {
+    const ran = await runCommand(['generate', 'rbac', '--service-account', 'pacto-gate']);
+    expect(ran.code).toBe(2);
+    expect(ran.err).toContain('need namespace/name');
+  });
+});
