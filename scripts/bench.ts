@@ -3,7 +3,7 @@
  * bench-results/ and, when asked, the readable page docs/benchmarks.md.
  */
 import { mkdirSync, mkdtempSync, readFileSync, existsSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, loadavg, release, tmpdir, totalmem, type } from 'node:os';
+import { cpus, loadavg, release, tmpdir, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../src/clock.ts';
@@ -108,7 +108,8 @@ async function leaves(nowMs: number): Promise<Pick<Bench, 'leaves' | 'ca'>> {
 
 function machine(pinned: boolean, before: number): Machine {
   return {
-    cores: availableParallelism(),
+    // Not those this process may use: it keeps to one itself.
+    cores: cpus().length,
     model: cpus()[0]?.model.trim() ?? 'an unknown processor',
     memoryBytes: totalmem(),
     platform: `${type()} ${release().split('-')[0] ?? ''}`,

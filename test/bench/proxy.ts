@@ -102,8 +102,12 @@ export class ReadinessProxy {
   private join(from: Socket, to: Socket): void {
     this.sockets.add(from);
     from.pipe(to);
-    // A reset is passed on as one; 'close' follows.
-    from.on('error', () => to.resetAndDestroy());
+    // A reset is passed on as one; 'close' follows. A socket that is being shut down cannot be reset any more: it
+    // would stay half-closed, and the process could not end.
+    from.on('error', () => {
+      if (to.writableEnded) to.destroy();
+      else to.resetAndDestroy();
+    });
     from.on('close', () => {
       this.sockets.delete(from);
       to.destroySoon();

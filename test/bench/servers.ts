@@ -108,6 +108,8 @@ export class ServerStarter {
       'webhooks-port': String(ports.port),
       'health-port': String(ports.healthPort),
       'metrics-port': String(ports.metricsPort),
+      // Over HTTPS metrics need a cluster that vouches for callers.
+      'metrics-plain': 'true',
       'tls-cert-file': certFile,
       'tls-key-file': keyFile,
       'log-format': 'json',
