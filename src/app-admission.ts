@@ -38,6 +38,7 @@ export function openAdmission(config: Config, { clock, log }: AppParts, state: S
     },
   });
   metrics.observeLostLines(() => log.lost());
+  metrics.observeWatches(() => state.watches());
   const edge = createEdge({ webhooks, readerFor: () => state.reader.forRequest(), clock, log, metrics });
   return {
     webhooks,

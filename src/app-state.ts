@@ -10,6 +10,7 @@ import { createReflector, type Reflector, type ReflectorReport } from './cluster
 import type { Config } from './config.ts';
 import { GateError } from './errors.ts';
 import { createCallers, type Callers } from './http/callers.ts';
+import type { WatchFacts } from './metrics.ts';
 import { createReviewCap } from './http/review-cap.ts';
 
 export interface State {
@@ -17,6 +18,8 @@ export interface State {
   readonly serverVersion: () => { readonly major: number; readonly minor: number } | undefined;
   /** For readiness: what has not been read once yet. A watch that is stale later on does not count (decision 14). */
   unsynced(): string | undefined;
+  /** For the metrics: every watch as it is just now. */
+  watches(): readonly WatchFacts[];
   /** Who may call, by the cluster's word; undefined without a cluster. */
   readonly callers: Callers | undefined;
   close(): Promise<void>;
@@ -54,6 +57,14 @@ export async function openState(config: Config, parts: AppParts): Promise<State>
       const missing = reflectors.find((reflector) => !reflector.synced());
       return missing === undefined ? undefined : `${missing.kind.resource} are not read yet`;
     },
+    watches: () =>
+      reflectors.map((reflector) => ({
+        kind: reflector.kind.kind,
+        namespace: reflector.namespace ?? '',
+        objects: reflector.store.size,
+        synced: reflector.synced(),
+        silentSeconds: Math.round(reflector.freshnessMs()) / 1_000,
+      })),
     callers: createCallers({
       cluster,
       clock,
@@ -104,6 +115,7 @@ function withoutCluster({ clock }: AppParts): State {
     reader: createReader({ mode: 'live', cluster, reflectors: [], clock }),
     serverVersion: () => undefined,
     unsynced: () => undefined,
+    watches: () => [],
     callers: undefined,
     close: () => Promise.resolve(),
   };

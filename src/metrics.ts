@@ -32,6 +32,17 @@ export interface ConnectionFacts {
   readonly failedHandshakes: number;
 }
 
+/** One copy of a kind that a watch keeps. */
+export interface WatchFacts {
+  /** `Pod`, and the namespace it is limited to. */
+  readonly kind: string;
+  readonly namespace: string;
+  readonly objects: number;
+  readonly synced: boolean;
+  /** Since the last event or bookmark. */
+  readonly silentSeconds: number;
+}
+
 export interface BuildFacts {
   readonly version: string;
   readonly revision: string;
@@ -55,6 +66,8 @@ export interface Metrics {
   observeConnections(listener: string, read: () => ConnectionFacts): void;
   /** Asked at each scrape: seconds since the epoch when the serving certificate ends, undefined without one. */
   observeTlsExpiry(listener: string, read: () => number | undefined): void;
+  /** Asked at each scrape. */
+  observeWatches(read: () => readonly WatchFacts[]): void;
   /** Asked at each scrape: lines of the log that were lost. */
   observeLostLines(read: () => number): void;
   /** The text of a scrape, and its media type. */
@@ -93,6 +106,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     observeLoad: (read) => addLoad(registry, read),
     observeConnections: connectionsObserver(registry),
     observeTlsExpiry: tlsObserver(registry),
+    observeWatches: (read) => addWatches(registry, read),
     observeLostLines(read) {
       counterOf(registry, 'pacto_gate_log_lines_lost_total', 'Lines of the log that nobody took.', read);
     },
@@ -201,6 +215,27 @@ function connectionsObserver(registry: Registry): Metrics['observeConnections'] 
       },
     });
   }
+}
+
+function addWatches(registry: Registry, read: () => readonly WatchFacts[]): void {
+  const perWatch = (name: string, help: string, pick: (facts: WatchFacts) => number): void => {
+    void new Gauge({
+      name,
+      help,
+      labelNames: ['kind', 'namespace'],
+      registers: [registry],
+      collect() {
+        for (const facts of read()) this.set({ kind: facts.kind, namespace: facts.namespace }, pick(facts));
+      },
+    });
+  };
+  perWatch('pacto_gate_watch_objects', 'Objects in the copy that a watch keeps.', (facts) => facts.objects);
+  perWatch('pacto_gate_watch_synced', '1 once the copy is complete.', (facts) => (facts.synced ? 1 : 0));
+  perWatch(
+    'pacto_gate_watch_silent_seconds',
+    'Since the last event or bookmark; from 150 on the copy is not used for decisions.',
+    (facts) => facts.silentSeconds,
+  );
 }
 
 function tlsObserver(registry: Registry): Metrics['observeTlsExpiry'] {

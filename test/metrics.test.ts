@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import { createMetrics, type Metrics } from '../src/metrics.ts';
@@ -70,6 +71,8 @@ describe('what others count', () => {
     metrics.observeLoad(() => load);
     metrics.observeLostLines(() => lost);
     metrics.observeTlsExpiry('admission', () => expiry);
+    const pods = { kind: 'Pod', namespace: 'agents', objects: 3, synced: true, silentSeconds: 12.5 };
+    metrics.observeWatches(() => [pods]);
     metrics.observeConnections('admission', () => ({ connections: 5, dropped: 6, failedHandshakes: 7 }));
     metrics.observeConnections('metrics', () => ({ connections: 1, dropped: 0, failedHandshakes: 0 }));
     const expected = [
@@ -79,6 +82,9 @@ describe('what others count', () => {
       'pacto_gate_requests_shed_total 4',
       'pacto_gate_log_lines_lost_total 0',
       'pacto_gate_tls_certificate_expiry_timestamp_seconds{listener="admission"} 1900000000',
+      'pacto_gate_watch_objects{kind="Pod",namespace="agents"} 3',
+      'pacto_gate_watch_synced{kind="Pod",namespace="agents"} 1',
+      'pacto_gate_watch_silent_seconds{kind="Pod",namespace="agents"} 12.5',
       'pacto_gate_connections{listener="admission"} 5',
       'pacto_gate_connections{listener="metrics"} 1',
       'pacto_gate_connections_dropped_total{listener="admission"} 6',
@@ -105,6 +111,22 @@ describe('what others count', () => {
       const [sample] = await samples(metrics, `pacto_gate_process_${name}`);
       expect(Number(sample?.split(' ')[1])).toBeGreaterThan(0);
     }
+  });
+});
+
+describe('docs/metrics-and-logs.md', () => {
+  it('names every metric, and no other', async () => {
+    const metrics = createMetrics(options);
+    metrics.observeLoad(() => ({ running: 0, queued: 0, bytesInFlight: 0, refused: 0 }));
+    metrics.observeLostLines(() => 0);
+    metrics.observeTlsExpiry('admission', () => 1);
+    metrics.observeConnections('admission', () => ({ connections: 0, dropped: 0, failedHandshakes: 0 }));
+    metrics.observeWatches(() => []);
+    const { body } = await metrics.scrape();
+    const served = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+    const page = readFileSync('docs/metrics-and-logs.md', 'utf8');
+    const documented = [...page.matchAll(/^\| `(pacto_gate_\w+)`/gm)].map(([, name]) => name);
+    expect(documented.toSorted()).toEqual(served.toSorted());
   });
 });
 
