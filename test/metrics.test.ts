@@ -123,9 +123,9 @@ describe('docs/metrics-and-logs.md', () => {
     metrics.observeConnections('admission', () => ({ connections: 0, dropped: 0, failedHandshakes: 0 }));
     metrics.observeWatches(() => []);
     const { body } = await metrics.scrape();
-    const served = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+    const served = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
     const page = readFileSync('docs/metrics-and-logs.md', 'utf8');
-    const documented = [...page.matchAll(/^\| `(pacto_gate_\w+)`/gm)].map(([, name]) => name);
+    const documented = [...page.matchAll(/^\| `(pacto_gate_\w+)`/gm)].map(([, name = '']) => name);
     expect(documented.toSorted()).toEqual(served.toSorted());
   });
 });
