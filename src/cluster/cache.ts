@@ -1,7 +1,7 @@
 /** How decisions read: from the stores that watches keep, or by one live read (design decision 12). */
 import type { Clock } from '../clock.ts';
 import { GateError, quote } from '../errors.ts';
-import type { CallOptions, Cluster, ObjectName, Reader } from './cluster.ts';
+import type { Cluster, DecisionReadOptions, ObjectName, Reader } from './cluster.ts';
 import type { Kind } from './kinds.ts';
 import { LIVE_READ_LIMITS, LiveReads, type LiveReadLimits } from './live-reads.ts';
 import type { KubeObject } from './objects.ts';
@@ -40,7 +40,7 @@ export function createReader(options: ReaderOptions): ReaderSource {
   return { forRequest: () => rememberingReader(read) };
 }
 
-type Read = (kind: Kind, name: ObjectName, options: CallOptions) => Promise<KubeObject | undefined>;
+type Read = (kind: Kind, name: ObjectName, options: DecisionReadOptions) => Promise<KubeObject | undefined>;
 
 /** A decision never sees two versions of one object; what failed may be asked again. */
 function rememberingReader(read: Read): Reader {
@@ -68,7 +68,7 @@ function cachedRead(reflectors: readonly Reflector[], live: LiveReads, clock: Cl
     const isUsable = reflector.usable();
     if (isUsable) {
       const kept = reflector.store.get(name);
-      if (kept !== undefined) return kept;
+      if (kept !== undefined && options.settles?.(kept) !== false) return kept;
     }
     try {
       // The watch may be a moment behind, and a selector may leave the object out: absence is asked for.

@@ -127,6 +127,14 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
+export interface DecisionReadOptions extends CallOptions {
+  /**
+   * Whether a kept copy is enough; one that is not is read again from the API server. Left out: every copy is enough.
+   * For what a decision would refuse on: a watch may be interrupted for minutes.
+   */
+  readonly settles?: (copy: KubeObject) => boolean;
+}
+
 /**
  * How decisions read: through the watch-fed cache or by one live GET (design decision 12). Made by cache.ts; a reader
  * for one request also remembers what it has read, so that a decision never sees two versions of one object.
@@ -136,5 +144,5 @@ export interface Reader {
    * @returns undefined where the object does not exist.
    * @throws GateError GATE_UNSYNCED where absence cannot be told, and as Cluster.get.
    */
-  get(kind: Kind, name: ObjectName, options: CallOptions): Promise<KubeObject | undefined>;
+  get(kind: Kind, name: ObjectName, options: DecisionReadOptions): Promise<KubeObject | undefined>;
 }

@@ -28,7 +28,10 @@ export async function decideWithEvidence(
 }
 
 function read(need: Need, context: DecisionContext): Promise<KubeObject | undefined> {
-  const options = { signal: context.signal };
+  const options = {
+    signal: context.signal,
+    ...(need.settles !== undefined && { settles: need.settles }),
+  };
   if (need.need === 'node') return context.reader.get(NODE, { name: need.name }, options);
   const kind = need.need === 'pod' ? POD : DAEMON_SET;
   return context.reader.get(kind, { namespace: need.namespace, name: need.name }, options);

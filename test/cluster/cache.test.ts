@@ -136,6 +136,24 @@ describe('cached reads', () => {
     expect(await ask('a')).toEqual(aPod('a'));
   });
 
+  it('asks again where the copy does not settle the question, and answers what it learns', async () => {
+    const reflector = podReflector();
+    reflector.put(aPod('a'));
+    const { cluster, source } = read({ reflectors: [reflector] });
+    const question = (settled: boolean): Promise<unknown> =>
+      source.forRequest().get(POD, { namespace: 'web', name: 'a' }, { settles: () => settled });
+    expect(await question(true)).toEqual(aPod('a'));
+    expect(cluster.reads).toHaveLength(0);
+    const asked = question(false);
+    await turn();
+    cluster.reads[0]?.answer(aPod('a', 'web', { spec: {} }));
+    expect(await asked).toEqual({ ...aPod('a'), reduced: true });
+    const failing = question(false).catch((error: unknown) => error);
+    await turn();
+    cluster.reads[1]?.fail(unreachable);
+    expect(await failing).toBe(unreachable);
+  });
+
   const unusable: [string, (r: HeldReflector) => void, string][] = [
     ['not complete', (r) => (r.isSynced = false), 'not complete yet'],
     ['silent for more than 150 s', (r) => (r.ageMs = 150_001), 'silent for 150 s'],

@@ -50,6 +50,34 @@ describe('the node identity webhooks', () => {
     expect(reads).toEqual(['Pod pacto-node-agent/agent-node-a', 'Node /node-a']);
   });
 
+  it.each([
+    ['an older Pod of the name', anAgentPod({ uid: 'older' })],
+    ['the Pod before it had a node', { ...anAgentPod(), spec: { serviceAccountName: 'pacto-node-agent' } }],
+  ])('refuses nobody on a copy that holds %s, and settles for one that proves the node', async (_w, copy) => {
+    const settled: unknown[] = [];
+    const reader: Reader = {
+      get(_kind, _name, { settles }) {
+        settled.push(settles?.(copy), settles?.(anAgentPod()));
+        return Promise.resolve(anAgentPod());
+      },
+    };
+    expect((await decideBy(identity(), noClaim, { reader, minor: 29 })).allowed).toBe(true);
+    expect(settled).toEqual([false, true]);
+  });
+
+  it('settles for a copy of the Node of the claimed uid only', async () => {
+    const settled: unknown[] = [];
+    const reader: Reader = {
+      get(_kind, _name, { settles }) {
+        settled.push(settles?.(aNode({ uid: 'older' })), settles?.(aNode()));
+        return Promise.resolve(aNode());
+      },
+    };
+    const request = anAdmissionRequest({ user: anAgent(), object: aLease() });
+    expect((await decideBy(identity({ requireNodeUid: true }), request, { reader })).allowed).toBe(true);
+    expect(settled).toEqual([false, true]);
+  });
+
   it('denies nothing by itself when a read fails: the error goes to the edge', async () => {
     const reader: Reader = { get: () => Promise.reject(new Error('unreachable')) };
     await expect(decideBy(identity(), noClaim, { reader, minor: 29 })).rejects.toThrow('unreachable');

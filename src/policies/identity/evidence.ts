@@ -4,10 +4,14 @@
 import type { KubeObject } from '../../cluster/objects.ts';
 import type { Verdict } from '../verdict.ts';
 
-export type Need =
+export type Need = (
   | { readonly need: 'pod'; readonly namespace: string; readonly name: string }
   | { readonly need: 'node'; readonly name: string }
-  | { readonly need: 'daemonset'; readonly namespace: string; readonly name: string };
+  | { readonly need: 'daemonset'; readonly namespace: string; readonly name: string }
+) & {
+  /** Whether a copy of the object that may be behind is enough; left out: always. Nobody is refused on an old one. */
+  readonly settles?: (copy: KubeObject) => boolean;
+};
 
 /** The outcome of one look-up: `object` is undefined where there is no such object. */
 export interface Found {

@@ -82,7 +82,8 @@ function provedByClaim(
   const [first, ...rest] = findings;
   if (first !== undefined) return { findings: [first, ...rest] };
   if (settings.requireNodeUid) {
-    if (evidence.node === undefined) return { need: 'node', name: node };
+    if (evidence.node === undefined)
+      return { need: 'node', name: node, settles: (copy) => copy.metadata.uid === nodeUid };
     const found = at(evidence.node.object, 'metadata', 'uid');
     if (found !== nodeUid)
       return unproved(
@@ -134,8 +135,11 @@ function provedByPod(
     );
   const name = podName.state === 'value' ? podName.value : '';
   const uid = podUid.state === 'value' ? podUid.value : '';
-  if (evidence.pod === undefined) return { need: 'pod', namespace: agent.namespace, name };
-  return provedByFoundPod(agent, { name, uid }, evidence.pod.object);
+  const proofBy = (pod: unknown): Proof | Unproved => provedByFoundPod(agent, { name, uid }, pod);
+  if (evidence.pod !== undefined) return proofBy(evidence.pod.object);
+  // A Pod keeps its node: what an old copy proves is true, and what it does not prove may have come since.
+  const settles = (copy: unknown): boolean => 'proof' in proofBy(copy);
+  return { need: 'pod', namespace: agent.namespace, name, settles };
 }
 
 function provedByFoundPod(
