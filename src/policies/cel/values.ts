@@ -60,6 +60,8 @@ export class Optional {
 export abstract class Opaque {
   /** Of the runtime type: `kubernetes.Quantity`, `net.IP`. */
   abstract readonly typeName: string;
+  /** For costs, where the type has a size: IP addresses and networks (bytes). */
+  readonly size?: number;
   /** @returns undefined where equality is not defined with that value: `no such overload`. */
   abstract equals(other: Value): boolean | undefined;
 }
@@ -139,10 +141,17 @@ export function isIntNumber(value: number): boolean {
   return Number.isSafeInteger(value) && !Object.is(value, -0);
 }
 
+/** Whether a value is a double in a box (see the table above). */
+export function isBoxedDouble(value: unknown): value is Number {
+  // eslint-disable-line
+  // oxlint-disable-next-line unicorn/no-instanceof-builtins -- the box is made here, in this realm
+  return typeof value === 'object' && value instanceof Number;
+}
+
 /** Keys that are equal in CEL have the same key here: 1, 1u and 1.0 are one key. */
 function mapKey(key: Value): unknown {
   if (key instanceof Uint) return Number.isSafeInteger(Number(key.value)) ? Number(key.value) : key.value;
-  if (key instanceof Number) return key.valueOf();
+  if (isBoxedDouble(key)) return key.valueOf();
   if (typeof key === 'number' && Number.isInteger(key)) {
     if (Object.is(key, -0)) return 0;
     return Number.isSafeInteger(key) ? key : BigInt(key);
