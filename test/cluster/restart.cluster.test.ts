@@ -242,9 +242,9 @@ clusterSuite('our server over a restart of the API server', { versions: ['1.29']
     // Reviews all the time, as from another API server: each answer must be the right one.
     const wrong: unknown[] = [];
     let answered = 0;
-    let isOver = false;
+    const over = new AbortController();
     const stream = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const [own, foreign] = await Promise.all([review(agent, 'node-a'), review(agent, 'node-b')]);
         if (!own.allowed) wrong.push(own);
         if (foreign.allowed || foreign.status?.code !== 403) wrong.push(foreign);
@@ -276,7 +276,7 @@ clusterSuite('our server over a restart of the API server', { versions: ['1.29']
           `${answered} reviews answered meanwhile\n`,
       );
     } finally {
-      isOver = true;
+      over.abort();
       await stream;
     }
     expect(wrong).toEqual([]);

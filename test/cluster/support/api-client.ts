@@ -56,10 +56,11 @@ const ANSWER_TIMEOUT_MS = 60_000;
 /** @param connections kept open at most, each for the administrator and for holders of tokens. */
 export function createApiClient(plane: ControlPlane, connections = 4): ApiClient {
   const { admin, ca } = credentialsOf(plane.adminKubeconfigPath);
-  const timeouts = { headersTimeout: ANSWER_TIMEOUT_MS, bodyTimeout: ANSWER_TIMEOUT_MS };
-  const asAdmin = new Agent({ connections, connect: { ca, ...admin }, ...timeouts });
+  // Over HTTP/2 undici joins the values of a header into one, which would be one group of a strange name.
+  const common = { allowH2: false, headersTimeout: ANSWER_TIMEOUT_MS, bodyTimeout: ANSWER_TIMEOUT_MS };
+  const asAdmin = new Agent({ connections, connect: { ca, ...admin }, ...common });
   // A client certificate would win over a token.
-  const asHolder = new Agent({ connections, connect: { ca }, ...timeouts });
+  const asHolder = new Agent({ connections, connect: { ca }, ...common });
   const send = async ({ method, path, body, contentType, token, as }: ApiRequest): Promise<ApiAnswer> => {
     const {
       statusCode,
