@@ -1,6 +1,6 @@
 /** How a library declares its functions: one file a library below libraries/, one list in environment.ts. */
 import type { CelType } from './cel-type.ts';
-import type { Value } from './values.ts';
+import type { CelError, Value } from './values.ts';
 
 /**
  * The newest of the two bounds decides whether an environment has something: minors of the *compatibility version*
@@ -24,6 +24,11 @@ export interface Overload extends Partial<Gate> {
    * looked. Failures are returned as CelError, nothing is thrown but the two signals of cost.ts and authorizer.
    */
   readonly impl: (...args: readonly Value[]) => Value;
+  /**
+   * cel-go binds it for any number of arguments, though it has one or two: what follows an argument that is an error
+   * is not evaluated then, and such a call costs nothing. With three and more, and with none, that is always so.
+   */
+  readonly variadic?: boolean;
 }
 
 /** What is known of a call when its cost is counted. */
@@ -45,6 +50,25 @@ export interface FunctionDefinition extends Partial<Gate> {
   readonly cost?: (facts: CallFacts) => number | undefined;
   /** Error values reach the implementation (`_||_`-like functions, `optional` accessors). Default: false. */
   readonly nonStrict?: boolean;
+  /** cel-go looks at no types before the call (DisableTypeGuards): implementations get values of any type. */
+  readonly unguarded?: boolean;
+  /**
+   * cel-go binds one implementation for all overloads: that of the first overload gets values of any type, if the
+   * first of them satisfies this; otherwise the call is `no such overload: <name>`.
+   */
+  readonly singleton?: (first: Value) => boolean;
+  /** An argument that is compiled when the program is built, where it is a constant string. */
+  readonly constantRegex?: ConstantRegex;
+}
+
+export interface ConstantRegex {
+  /** Of the argument; the receiver is 0. */
+  readonly index: number;
+  /**
+   * @returns what runs instead of the overload, on arguments of any type (the pattern among them), or why the
+   * pattern is none: the program is refused then (cel.md, trap 21).
+   */
+  readonly bind: (pattern: string) => ((...args: readonly Value[]) => Value) | CelError;
 }
 
 export interface Library extends Gate {

@@ -4,8 +4,16 @@
  */
 import type { Value } from './values.ts';
 
-/** The expression, or a variable that it uses, costs more than it may (vap.md B01). */
-export class CostLimitExceeded {}
+/**
+ * The expression ends here, whatever stands around: it costs more than it may (vap.md B01), or it is one that the
+ * API server's code does not survive (`internal error: …`). The program makes it the error of the expression.
+ */
+export class EvaluationCancelled {
+  readonly message: string;
+  constructor(message: string) {
+    this.message = message;
+  }
+}
 
 /**
  * `check()` asked what is not known yet. Whoever evaluates finds the answer out, and evaluates again from the start
