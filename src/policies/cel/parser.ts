@@ -1,0 +1,448 @@
+/**
+ * Source to tree, by recursive descent. A source that does not fit the grammar is read again by syntax-errors.ts,
+ * which knows how cel-go's parser generator words and recovers from what it finds; good sources never pay for that.
+ */
+import type { Ast, Expr, ListNode, MapNode, StructNode } from './ast.ts';
+import { AstBuilder } from './ast-builder.ts';
+import type { TokenKind, Tokens } from './lexer.ts';
+import { tokenize } from './lexer.ts';
+import { readBytes, readDouble, readInt, readString, readUint } from './literals.ts';
+import type { Syntax } from './macros.ts';
+import type { SourceError } from './source-error.ts';
+import { SourceText } from './source-error.ts';
+import { syntaxErrors } from './syntax-errors.ts';
+
+/** Code points (cel-go parser/options.go). */
+const MAX_SOURCE_LENGTH = 100_000;
+
+/** Of nested rules of one kind, and of nested operators, selections and calls in a tree. */
+export const MAX_DEPTH = 250;
+
+const RELATIONS: Partial<Record<TokenKind, string>> = {
+  '<': '_<_',
+  '<=': '_<=_',
+  '>=': '_>=_',
+  '>': '_>_',
+  '==': '_==_',
+  '!=': '_!=_',
+  in: '@in',
+};
+
+export interface ParseFailure {
+  readonly source: SourceText;
+  /** At least one, in the order they were found. */
+  readonly errors: readonly SourceError[];
+}
+
+/** A tree with its source, or the errors of phase `syntax` or `check` (see `phase`). */
+export type ParseResult = { readonly ast: Ast; readonly source: SourceText } | ParseFailure;
+
+/** @param text lone surrogates count as U+FFFD. */
+export function parse(text: string, syntax: Syntax): ParseResult {
+  const wellFormed = text.toWellFormed();
+  const source = new SourceText(wellFormed);
+  if (source.length > MAX_SOURCE_LENGTH) {
+    const message = `expression code point size exceeds limit: size: ${source.length}, limit ${MAX_SOURCE_LENGTH}`;
+    return { source, errors: [{ at: undefined, message }] };
+  }
+  const tokens = tokenize(wellFormed);
+  const builder = new AstBuilder(syntax);
+  if (tokens.errors.length === 0) {
+    try {
+      const expr = new Parser(tokens, source, builder).run();
+      if (builder.errors.length > 0) return { source, errors: builder.errors };
+      return { ast: { expr, source: wellFormed }, source };
+    } catch (signal) {
+      if (signal instanceof DepthSignal) {
+        return { source, errors: [...builder.errors, { at: undefined, message: signal.message }] };
+      }
+      if (!(signal instanceof MismatchSignal)) throw signal;
+    }
+  }
+  return { source, errors: syntaxErrors(tokens, source, syntax) };
+}
+
+/** Too deep: nothing but this is said of the source. */
+class DepthSignal extends Error {}
+
+/** The source is not in the grammar. */
+class MismatchSignal extends Error {}
+
+class Parser {
+  readonly #kinds: readonly TokenKind[];
+  readonly #tokens: Tokens;
+  readonly #source: SourceText;
+  readonly #builder: AstBuilder;
+  #at = 0;
+  /** Rules of each recursive kind that are being read. */
+  #exprs = 0;
+  #relations = 0;
+  #calcs = 0;
+  #members = 0;
+  /** Of the expression read last: operators, selections and calls on its longest way down. */
+  #height = 0;
+
+  constructor(tokens: Tokens, source: SourceText, builder: AstBuilder) {
+    this.#tokens = tokens;
+    this.#kinds = tokens.kinds;
+    this.#source = source;
+    this.#builder = builder;
+  }
+
+  run(): Expr {
+    const expr = this.#expr();
+    this.#expect('<EOF>');
+    if (this.#height > MAX_DEPTH) throw new DepthSignal('max recursion depth exceeded');
+    return expr;
+  }
+
+  /** @returns the offset of the token consumed. */
+  #next(): number {
+    return this.#source.offset(this.#tokens.starts[this.#at++] ?? 0);
+  }
+
+  #expect(kind: TokenKind): number {
+    if (this.#kinds[this.#at] !== kind) throw new MismatchSignal();
+    return this.#next();
+  }
+
+  #text(): string {
+    return this.#tokens.source.slice(this.#tokens.starts[this.#at], this.#tokens.ends[this.#at]);
+  }
+
+  #name(): string {
+    if (this.#kinds[this.#at] !== 'IDENTIFIER') throw new MismatchSignal();
+    const text = this.#text();
+    this.#at++;
+    return text;
+  }
+
+  #deeper(depth: number): number {
+    if (depth >= MAX_DEPTH) throw new DepthSignal(`expression recursion limit exceeded: ${MAX_DEPTH}`);
+    return depth + 1;
+  }
+
+  #expr(): Expr {
+    this.#exprs = this.#deeper(this.#exprs);
+    const condition = this.#or();
+    if (this.#kinds[this.#at] !== '?') {
+      this.#exprs--;
+      return condition;
+    }
+    let height = this.#height;
+    const at = this.#next();
+    const whenTrue = this.#or();
+    height = Math.max(height, this.#height);
+    this.#expect(':');
+    const whenFalse = this.#expr();
+    this.#height = Math.max(height, this.#height) + 1;
+    this.#exprs--;
+    return this.#builder.operator(at, '_?_:_', [condition, whenTrue, whenFalse]);
+  }
+
+  #or(): Expr {
+    const first = this.#and();
+    return this.#kinds[this.#at] === '||' ? this.#chain('||', '_||_', first) : first;
+  }
+
+  #and(): Expr {
+    const first = this.#relation();
+    return this.#kinds[this.#at] === '&&' ? this.#chain('&&', '_&&_', first) : first;
+  }
+
+  #chain(kind: '&&' | '||', name: string, first: Expr): Expr {
+    const terms = [first];
+    const operatorsAt: number[] = [];
+    let height = this.#height;
+    while (this.#kinds[this.#at] === kind) {
+      operatorsAt.push(this.#next());
+      terms.push(kind === '||' ? this.#and() : this.#relation());
+      height = Math.max(height, this.#height);
+    }
+    this.#height = height;
+    return this.#builder.balanced(name, terms, operatorsAt);
+  }
+
+  #relation(): Expr {
+    const outer = this.#relations;
+    this.#relations = this.#deeper(outer);
+    let left = this.#calc(0);
+    for (;;) {
+      const name = RELATIONS[this.#kinds[this.#at] ?? '<EOF>'];
+      if (name === undefined) break;
+      // The operator is a level of its own, and so is what follows it.
+      this.#relations = this.#deeper(this.#relations);
+      const height = this.#height;
+      const at = this.#next();
+      this.#relations = this.#deeper(this.#relations);
+      const right = this.#calc(0);
+      this.#relations--;
+      this.#height = Math.max(height, this.#height) + 1;
+      left = this.#builder.operator(at, name, [left, right]);
+    }
+    this.#relations = outer;
+    return left;
+  }
+
+  /** @param least binding strength of the operators that this level takes: 1 for `+ -`, 2 for `* / %`. */
+  #calc(least: number): Expr {
+    const outer = this.#calcs;
+    this.#calcs = this.#deeper(outer);
+    let left = this.#unary();
+    for (;;) {
+      const kind = this.#kinds[this.#at];
+      const strength =
+        kind === '+' || kind === '-' ? 1 : kind === '*' || kind === '/' || kind === '%' ? 2 : 0;
+      if (strength === 0 || strength < least) break;
+      this.#calcs = this.#deeper(this.#calcs);
+      const height = this.#height;
+      const at = this.#next();
+      const right = this.#calc(strength + 1);
+      this.#height = Math.max(height, this.#height) + 1;
+      left = this.#builder.operator(at, `_${kind}_`, [left, right]);
+    }
+    this.#calcs = outer;
+    return left;
+  }
+
+  #unary(): Expr {
+    const kind = this.#kinds[this.#at];
+    if (kind === '!') return this.#signs('!', '!_');
+    if (kind === '-' && !this.#numberFollows()) return this.#signs('-', '-_');
+    return this.#member();
+  }
+
+  /** A sign before a number belongs to the literal. */
+  #numberFollows(): boolean {
+    const next = this.#kinds[this.#at + 1];
+    return next === 'NUM_INT' || next === 'NUM_FLOAT';
+  }
+
+  /** A run of signs is one operator, or none where their number is even. */
+  #signs(kind: '!' | '-', name: string): Expr {
+    const at = this.#next();
+    let count = 1;
+    while (this.#kinds[this.#at] === kind) {
+      this.#at++;
+      count++;
+    }
+    const operand = this.#member();
+    return count % 2 === 0 ? operand : this.#builder.operator(at, name, [operand]);
+  }
+
+  #member(): Expr {
+    const outer = this.#members;
+    this.#members = this.#deeper(outer);
+    let operand = this.#primary();
+    for (;;) {
+      const kind = this.#kinds[this.#at];
+      if (kind !== '.' && kind !== '[') break;
+      this.#members = this.#deeper(this.#members);
+      operand = kind === '.' ? this.#selection(operand) : this.#index(operand);
+    }
+    this.#members = outer;
+    return operand;
+  }
+
+  #selection(operand: Expr): Expr {
+    const operandHeight = this.#height;
+    const at = this.#next();
+    const optional = this.#kinds[this.#at] === '?';
+    if (optional) this.#at++;
+    if (this.#kinds[this.#at] === 'ESC_IDENTIFIER') this.#builder.escapedName(this.#next());
+    else {
+      const name = this.#name();
+      if (!optional && this.#kinds[this.#at] === '(') {
+        const openAt = this.#next();
+        const args = this.#arguments();
+        this.#height = Math.max(operandHeight, this.#height) + 1;
+        return this.#builder.memberCall(openAt, name, operand, args);
+      }
+      this.#height++;
+      return this.#builder.select(at, operand, name, optional);
+    }
+    this.#height++;
+    return this.#builder.select(at, operand, '', optional);
+  }
+
+  #index(operand: Expr): Expr {
+    const height = this.#height;
+    const at = this.#next();
+    const optional = this.#kinds[this.#at] === '?';
+    if (optional) this.#at++;
+    const index = this.#expr();
+    this.#expect(']');
+    this.#height = Math.max(height, this.#height) + 1;
+    return this.#builder.index(at, operand, index, optional);
+  }
+
+  /** Up to the closing parenthesis, which is consumed. Leaves the greatest height in `#height`. */
+  #arguments(): Expr[] {
+    const args: Expr[] = [];
+    let height = 0;
+    if (this.#kinds[this.#at] !== ')') {
+      for (;;) {
+        args.push(this.#expr());
+        height = Math.max(height, this.#height);
+        if (this.#kinds[this.#at] !== ',') break;
+        this.#at++;
+      }
+    }
+    this.#expect(')');
+    this.#height = height;
+    return args;
+  }
+
+  #primary(): Expr {
+    switch (this.#kinds[this.#at]) {
+      case '.':
+      case 'IDENTIFIER':
+        return this.#named();
+      case '(': {
+        this.#at++;
+        const expr = this.#expr();
+        this.#expect(')');
+        return expr;
+      }
+      case '[':
+        return this.#list();
+      case '{':
+        return this.#map();
+      default:
+        this.#height = 0;
+        return this.#literal();
+    }
+  }
+
+  #named(): Expr {
+    const start = this.#source.offset(this.#tokens.starts[this.#at] ?? 0);
+    const leadingDot = this.#kinds[this.#at] === '.';
+    if (leadingDot) this.#at++;
+    if (this.#kinds[this.#at] !== 'IDENTIFIER') throw new MismatchSignal();
+    if (this.#typeNameFollows()) return this.#struct(leadingDot);
+    const at = this.#source.offset(this.#tokens.starts[this.#at] ?? 0);
+    const name = this.#name();
+    if (this.#kinds[this.#at] === '(') {
+      const openAt = this.#next();
+      return this.#builder.globalCall(openAt, name, leadingDot, start, this.#arguments());
+    }
+    this.#height = 0;
+    return this.#builder.ident(at, name, leadingDot, start);
+  }
+
+  /** `a.b.c{`: one look ahead for a chain of names. */
+  #typeNameFollows(): boolean {
+    let at = this.#at + 1;
+    while (this.#kinds[at] === '.' && this.#kinds[at + 1] === 'IDENTIFIER') at += 2;
+    return this.#kinds[at] === '{';
+  }
+
+  #list(): Expr {
+    const at = this.#next();
+    const elements: ListNode['elements'][number][] = [];
+    let height = 0;
+    while (this.#kinds[this.#at] !== ']') {
+      const optional = this.#optionalMark();
+      elements.push({ value: this.#expr(), optional });
+      height = Math.max(height, this.#height);
+      if (this.#kinds[this.#at] !== ',') break;
+      this.#at++;
+    }
+    // A lone comma is in the grammar: `[,]`.
+    if (elements.length === 0 && this.#kinds[this.#at] === ',') this.#at++;
+    this.#expect(']');
+    this.#height = height;
+    return this.#builder.list(at, elements);
+  }
+
+  #optionalMark(): boolean {
+    return this.#kinds[this.#at] === '?' && this.#builder.allowsOptional(this.#next());
+  }
+
+  #map(): Expr {
+    const at = this.#next();
+    const entries: MapNode['entries'][number][] = [];
+    let height = 0;
+    while (this.#kinds[this.#at] !== '}') {
+      if (entries.length === 0 && this.#kinds[this.#at] === ',') break;
+      const optional = this.#optionalMark();
+      const key = this.#expr();
+      height = Math.max(height, this.#height);
+      const colonAt = this.#expect(':');
+      const value = this.#expr();
+      height = Math.max(height, this.#height);
+      entries.push({ id: this.#builder.id(), at: colonAt, key, value, optional });
+      if (this.#kinds[this.#at] !== ',') break;
+      this.#at++;
+    }
+    if (entries.length === 0 && this.#kinds[this.#at] === ',') this.#at++;
+    this.#expect('}');
+    this.#height = height;
+    return this.#builder.map(at, entries);
+  }
+
+  #struct(leadingDot: boolean): Expr {
+    let typeName = (leadingDot ? '.' : '') + this.#name();
+    while (this.#kinds[this.#at] === '.') {
+      this.#at++;
+      typeName += `.${this.#name()}`;
+    }
+    const at = this.#expect('{');
+    const fieldsAt = this.#source.offset(this.#tokens.starts[this.#at] ?? 0);
+    const fields: StructNode['fields'][number][] = [];
+    let height = 0;
+    while (this.#kinds[this.#at] !== '}') {
+      if (fields.length === 0 && this.#kinds[this.#at] === ',') break;
+      const optional = this.#optionalMark();
+      const escaped = this.#kinds[this.#at] === 'ESC_IDENTIFIER';
+      if (escaped) {
+        this.#at++;
+        this.#builder.escapedName(fieldsAt);
+      }
+      const name = escaped ? '' : this.#name();
+      const colonAt = this.#expect(':');
+      const value = this.#expr();
+      height = Math.max(height, this.#height);
+      fields.push({ id: this.#builder.id(), at: colonAt, name, value, optional });
+      if (this.#kinds[this.#at] !== ',') break;
+      this.#at++;
+    }
+    if (fields.length === 0 && this.#kinds[this.#at] === ',') this.#at++;
+    this.#expect('}');
+    this.#height = height;
+    return this.#builder.struct(at, typeName, fields);
+  }
+
+  #literal(): Expr {
+    const kind = this.#kinds[this.#at];
+    let text = this.#text();
+    const at = this.#next();
+    switch (kind) {
+      case '-':
+        // Only where a number follows: see #unary.
+        if (!['NUM_INT', 'NUM_FLOAT'].includes(this.#kinds[this.#at] ?? '')) throw new MismatchSignal();
+        text += this.#text();
+        return this.#builder.literal(
+          at,
+          this.#kinds[this.#at++] === 'NUM_INT' ? readInt(text) : readDouble(text),
+        );
+      case 'NUM_INT':
+        return this.#builder.literal(at, readInt(text));
+      case 'NUM_UINT':
+        return this.#builder.literal(at, readUint(text));
+      case 'NUM_FLOAT':
+        return this.#builder.literal(at, readDouble(text));
+      case 'STRING':
+        return this.#builder.literal(at, readString(text));
+      case 'BYTES':
+        return this.#builder.literal(at, readBytes(text));
+      case 'true':
+      case 'false':
+        return this.#builder.literal(at, { literal: { type: 'bool', value: kind === 'true' } });
+      case 'null':
+        return this.#builder.literal(at, { literal: { type: 'null' } });
+      default:
+        throw new MismatchSignal();
+    }
+  }
+}
