@@ -51,18 +51,25 @@ async function serve(
   const [{ startApp }, { createLog }] = await Promise.all([import('../app.ts'), import('../log.ts')]);
   const log = createLog({ level: config.log.level, format: config.log.format });
   const signals = watchSignals(around);
+  let hold: NodeJS.Timeout | undefined;
   try {
     const app = await startApp(config, { clock: around.clock, log });
     await announce(config, app, output, around);
     log.info('stopping', { signal: await signals.next() });
+    // Closing waits on timers, which do not keep the process alive (clock.ts), while all that does is being closed.
+    hold = setInterval(() => undefined, HOLD_MS);
     // Whoever sends a second signal does not want to wait for the requests under way.
     await Promise.race([app.stop(), signals.next()]);
     return EXIT.ok;
   } finally {
+    clearInterval(hold);
     signals.stop();
     log.flush();
   }
 }
+
+/** Anything: an interval is there only to be referenced. */
+const HOLD_MS = 1_000;
 
 /** Signals one after the other; one that arrives while the server still starts is not lost. */
 function watchSignals(around: Surroundings): { next(): Promise<string>; stop(): void } {

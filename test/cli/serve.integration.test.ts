@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { Agent } from 'node:http';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -127,13 +128,17 @@ describe('the process', () => {
       env: { PATH: '/usr/bin' },
     });
 
-  it('ends with code 0 after SIGTERM, its last line in the log', async () => {
+  it('ends with code 0 after SIGTERM, its last line in the log, although a caller keeps its connection', async () => {
     const child = start('serve', '--cluster-source', 'none', ...PORTS, '--webhooks-drain-seconds', '0');
     let out = '';
     child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
-    await until('it listens', () => out.includes('"listening"'), 30_000);
+    await until('it listens', () => out.includes('"metrics"'), 30_000);
+    const [, metrics = ''] = /"url":"(http:[^"]+)","message":"listening"\}\s*$/.exec(out) ?? [];
+    const agent = new Agent({ keepAlive: true });
+    expect((await ask(`${metrics}/metrics`, { agent })).status).toBe(200);
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
+    agent.destroy();
     expect(out.trimEnd().split('\n').at(-1)).toContain('"signal":"SIGTERM"');
   });
 
