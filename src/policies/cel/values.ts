@@ -28,8 +28,11 @@ export class Uint {
 export class Timestamp {
   /** Nanoseconds since the Unix epoch. */
   readonly nanoseconds: bigint;
-  constructor(nanoseconds: bigint) {
+  /** East of UTC, of the zone that the text of the timestamp had: `string()` prints it, arithmetic keeps it. */
+  readonly offsetMinutes: number;
+  constructor(nanoseconds: bigint, offsetMinutes = 0) {
     this.nanoseconds = nanoseconds;
+    this.offsetMinutes = offsetMinutes;
   }
 }
 
@@ -142,8 +145,8 @@ export function isIntNumber(value: number): boolean {
 }
 
 /** Whether a value is a double in a box (see the table above). */
+// oxlint-disable-next-line typescript/no-wrapper-object-types -- it is the wrapper that is looked for
 export function isBoxedDouble(value: unknown): value is Number {
-  // eslint-disable-line
   // oxlint-disable-next-line unicorn/no-instanceof-builtins -- the box is made here, in this realm
   return typeof value === 'object' && value instanceof Number;
 }
