@@ -12,12 +12,20 @@ import type { ApiClient } from './api-client.ts';
 import { createAuthority, type Authority } from './certificates.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { writeKubeconfig } from './credentials.ts';
-import { GATE_ACCOUNT, GATE_NAMESPACE, GATE_OBJECTS } from './gate-rights.ts';
 import { pollUntil } from './polling.ts';
 import { findFreePorts } from './ports.ts';
 import { createProcessGuard, tailOf, type ServerProcess } from './processes.ts';
 
 const MAIN = resolve('src/main.ts');
+
+export const GATE_NAMESPACE = 'pacto-system';
+export const GATE_ACCOUNT = 'pacto-gate';
+export const GATE_USERNAME = `system:serviceaccount:${GATE_NAMESPACE}:${GATE_ACCOUNT}`;
+
+const ACCOUNT_OBJECTS = [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: GATE_NAMESPACE } },
+  { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: GATE_ACCOUNT, namespace: GATE_NAMESPACE } },
+];
 
 export interface GateOptions {
   readonly plane: ControlPlane;
@@ -41,12 +49,14 @@ export interface Gate {
   /** Its certificate files, as the kubelet mounts a Secret, and the authority that issued them. */
   readonly mount: SecretMount;
   readonly authority: Authority;
-  /** Starts the server and waits until it is ready. */
+  /** Starts the server and waits until it is ready. Does nothing when it runs. */
   start(): Promise<void>;
   /** Ends it. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   /** How it ended; undefined while it runs. */
   ending(): string | undefined;
+  /** Stops the process where it is, and lets it go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   log(): GateLogLine[];
   /** Reviews answered since it was started, by metric labels that are given. */
   decisions(labels?: Readonly<Record<string, string>>): Promise<number>;
@@ -57,10 +67,17 @@ export interface Gate {
 /** Starting takes half a second on a quiet machine. */
 const READY_TIMEOUT_MS = 60_000;
 
-/** Starts our server with its own account and no more rights than it needs, and waits until it is ready. */
+/**
+ * Starts our server with its own account and the rights that `pacto-gate generate rbac` prints for its flags, and waits
+ * until it is ready.
+ */
 export async function startGate(options: GateOptions): Promise<Gate> {
   const { plane } = options;
-  await plane.apply(GATE_OBJECTS);
+  const settings = ['--metrics-plain', ...(options.flags ?? [])];
+  await plane.apply(ACCOUNT_OBJECTS);
+  const account = `--service-account=${GATE_NAMESPACE}/${GATE_ACCOUNT}`;
+  const rights = await runCommand(['generate', 'rbac', account, ...settings], plane.directory);
+  await applyManifest(plane, rights);
   const directory = mkdtempSync(join(tmpdir(), 'pacto-gate-server-'));
   const guard = await createProcessGuard(directory);
   const [port = 0, healthPort = 0, metricsPort = 0] = await findFreePorts(3);
@@ -80,9 +97,8 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     `--webhooks-port=${port}`,
     `--health-port=${healthPort}`,
     `--metrics-port=${metricsPort}`,
-    '--metrics-plain',
     '--log-format=json',
-    ...(options.flags ?? []),
+    ...settings,
   ];
   let server: ServerProcess | undefined;
   const readyUrl = `http://127.0.0.1:${healthPort}/readyz`;
@@ -94,6 +110,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     mount,
     authority,
     async start() {
+      if (server !== undefined && server.ending() === undefined) return;
       const started = await guard.start('pacto-gate', process.execPath, args, logFile);
       server = started;
       await pollUntil('pacto-gate', READY_TIMEOUT_MS, async () => {
@@ -107,6 +124,9 @@ export async function startGate(options: GateOptions): Promise<Gate> {
       await server?.end(signal);
     },
     ending: () => server?.ending(),
+    signal(signal) {
+      if (server !== undefined) process.kill(server.pid, signal);
+    },
     log: () => logLines(logFile),
     async decisions(labels = {}) {
       return countDecisions((await ask(metricsUrl)).text, labels);
@@ -162,6 +182,11 @@ export async function applyEntries(
   writeFileSync(caFile, ca);
   const args = [`--url=${gate.url}`, `--ca-file=${caFile}`, `--kube-version=${plane.version}`, ...flags];
   const manifest = await runCommand(['generate', 'webhooks', ...args], plane.directory);
+  await applyManifest(plane, manifest);
+}
+
+/** @throws Error with kubectl's words when it fails. */
+async function applyManifest(plane: ControlPlane, manifest: string): Promise<void> {
   const apply = ['apply', '--server-side', '--force-conflicts', '-f', '-'];
   const applied = await plane.kubectl(apply, { stdin: manifest });
   if (applied.code !== 0) throw new Error(`kubectl apply failed: ${applied.stderr}`);
