@@ -14,7 +14,14 @@ import { expects, type BenchServer, type ServerStarter, type Side } from './serv
 export interface Pace {
   readonly rounds: number;
   readonly roundSeconds: number;
+  /** Before the first round of the fixed rates, and at the start of each round. */
   readonly warmupSeconds: number;
+  readonly roundWarmupSeconds: number;
+  /** After a start or a load: late timers, closing connections and a collection of garbage. */
+  readonly settleSeconds: number;
+  /** Rates tried in turn for the highest that holds, and how often the step to the first that did not is halved. */
+  readonly ladder: readonly number[];
+  readonly bisections: number;
   readonly coldStarts: number;
   readonly idleSeconds: number;
   readonly largeSeconds: number;

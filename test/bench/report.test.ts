@@ -96,6 +96,11 @@ describe('budgets', () => {
     expect(budgetRows(GOOD)).toHaveLength(15);
   });
 
+  test('ask a quick run for one rollout of each kind', () => {
+    const rollout = [rolloutRun('sigterm'), rolloutRun('certificate')];
+    expect(missed({ ...GOOD, mode: 'quick', rollout })).toEqual([]);
+  });
+
   test('have rows only for what was measured', () => {
     const { rates: _rates, large: _large, rollout: _rollout, highest: _highest, ...rest } = GOOD;
     expect(budgetRows(rest)).toHaveLength(5);
@@ -195,6 +200,12 @@ describe('the report', () => {
     expect(page).toContain('- 2 cores of Example 3 GHz, 8.00 GiB, Linux 6.1; server on one core');
     expect(page).toContain('the load generator reached 3999 of 4000 requests/s');
     expect(page).not.toContain('**no**');
+  });
+
+  test('says when the machine was busy with other work, and only then', () => {
+    const busy = { ...GOOD.machine, loadAverage: [3.2, 4] as const };
+    expect(renderReport({ ...GOOD, machine: busy })).toContain('the machine was busy with other work');
+    expect(page).not.toContain('busy with other work');
   });
 
   test('shows medians with their spread, ours above bare', () => {

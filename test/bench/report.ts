@@ -4,6 +4,9 @@ import type { BenchResult, Pair, Round } from './result.ts';
 import { median, spread } from './statistics.ts';
 
 const MIB = 1024 * 1024;
+/** With one process always ready to run beside ours, latencies are those of the other work. */
+const BUSY_LOAD = 1;
+const BUSY_NOTE = ': **the machine was busy with other work, so read ratios and failures, not times**';
 
 /** The whole page in Markdown, as it is kept in docs/benchmarks.md. */
 export function renderReport(result: BenchResult): string {
@@ -52,7 +55,7 @@ function introduction(result: BenchResult): string {
         ? 'server on one core, load generator on the other'
         : 'server and load generator not kept apart'),
     `- ${listed.join(', ')}`,
-    `- load average ${digits(before)} before and ${digits(after)} after`,
+    `- load average ${digits(before)} before and ${digits(after)} after${before >= BUSY_LOAD ? BUSY_NOTE : ''}`,
     `- ${loaderLine(result)}`,
   ].join('\n');
 }

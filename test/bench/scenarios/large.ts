@@ -20,10 +20,18 @@ export async function large(bench: Bench): Promise<Pick<BenchResult, 'large'>> {
     for (const { body, ratePerSecond } of CASES) {
       const seconds = bench.pace.largeSeconds;
       const loads: readonly Load[] = [
-        { body, arrivals: { ratePerSecond, seconds, warmupSeconds: 1 }, connections: 2 },
+        {
+          body,
+          arrivals: { ratePerSecond, seconds, warmupSeconds: bench.pace.roundWarmupSeconds },
+          connections: 2,
+        },
         {
           body: 'pod-create-4k',
-          arrivals: { ratePerSecond: BESIDES_PER_SECOND, seconds, warmupSeconds: 1 },
+          arrivals: {
+            ratePerSecond: BESIDES_PER_SECOND,
+            seconds,
+            warmupSeconds: bench.pace.roundWarmupSeconds,
+          },
           connections: 8,
         },
       ];

@@ -8,11 +8,8 @@ import type { BenchServer } from '../servers.ts';
 const HELD_P99_MS = 10;
 /** Less than this share of the rate answered means that requests pile up. */
 const HELD_SHARE = 0.97;
-const LADDER = [500, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000];
 /** One noisy second of a shared machine must not end the climb. */
 const ATTEMPTS = 2;
-const BISECTIONS = 2;
-const ROUND_WARMUP_SECONDS = 0.5;
 /** Where figures only stand beside each other. */
 const SHORT_WARMUP_SECONDS = 3;
 /** Cases beside the budgets' own: enough for a median. */
@@ -46,7 +43,7 @@ export async function rates(bench: Bench): Promise<Pick<BenchResult, 'rates'>> {
       const arrivals = {
         ratePerSecond: one.ratePerSecond,
         seconds: bench.pace.roundSeconds,
-        warmupSeconds: ROUND_WARMUP_SECONDS,
+        warmupSeconds: bench.pace.roundWarmupSeconds,
       };
       const isOfBudget = one.connections === 8 && one.body === 'pod-create-4k';
       const count = isOfBudget ? bench.pace.rounds : Math.min(FEW_ROUNDS, bench.pace.rounds);
@@ -73,7 +70,7 @@ async function climb(bench: Bench, server: BenchServer): Promise<HighestRate> {
       const arrivals = {
         ratePerSecond,
         seconds: Math.min(2, bench.pace.roundSeconds),
-        warmupSeconds: ROUND_WARMUP_SECONDS,
+        warmupSeconds: bench.pace.roundWarmupSeconds,
       };
       const [round] = await loadRound(bench, server, [{ body: 'pod-create-4k', arrivals, connections: 8 }]);
       if (round === undefined) return false;
@@ -88,7 +85,7 @@ async function climb(bench: Bench, server: BenchServer): Promise<HighestRate> {
   };
   let low = 0;
   let high: number | undefined;
-  for (const ratePerSecond of LADDER) {
+  for (const ratePerSecond of bench.pace.ladder) {
     if (await holds(ratePerSecond)) {
       low = ratePerSecond;
     } else {
@@ -96,7 +93,7 @@ async function climb(bench: Bench, server: BenchServer): Promise<HighestRate> {
       break;
     }
   }
-  for (let n = 0; high !== undefined && low > 0 && n < BISECTIONS; n += 1) {
+  for (let n = 0; high !== undefined && low > 0 && n < bench.pace.bisections; n += 1) {
     const middle = Math.round((low + high) / 2);
     if (await holds(middle)) low = middle;
     else high = middle;
@@ -116,8 +113,8 @@ export async function bodies(bench: Bench): Promise<Pick<BenchResult, 'bodies'>>
         body,
         arrivals: {
           ratePerSecond: BODY_PER_SECOND,
-          seconds: BODY_SECONDS,
-          warmupSeconds: ROUND_WARMUP_SECONDS,
+          seconds: Math.min(BODY_SECONDS, bench.pace.roundSeconds),
+          warmupSeconds: bench.pace.roundWarmupSeconds,
         },
         connections: 8,
       };

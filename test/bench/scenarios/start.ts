@@ -3,8 +3,6 @@ import { loadRound, pause, SIDES, startServer, withPair, type Bench } from '../b
 import type { BenchResult, MemoryRun, Pair } from '../result.ts';
 import type { BenchServer } from '../servers.ts';
 
-/** After a start or a load: late timers, closing connections and a collection of garbage. */
-const SETTLE_MS = 2_000;
 const LOAD_PER_SECOND = 1_000;
 const LOAD_SECONDS = 10;
 
@@ -24,7 +22,7 @@ export async function coldStart(bench: Bench): Promise<Pick<BenchResult, 'coldSt
 
 export async function memory(bench: Bench): Promise<Pick<BenchResult, 'memory'>> {
   return await withPair(bench, async (servers) => {
-    await pause(SETTLE_MS);
+    await pause(bench.pace.settleSeconds * 1000);
     const idleBytes = both(servers, (server) => bench.numbers.residentBytes(server.pid));
     const beforeMs = both(servers, (server) => bench.numbers.cpuMs(server.pid));
     const startMs = performance.now();
@@ -43,7 +41,7 @@ export async function memory(bench: Bench): Promise<Pick<BenchResult, 'memory'>>
           connections: 8,
         },
       ]);
-      await pause(SETTLE_MS);
+      await pause(bench.pace.settleSeconds * 1000);
       runs[side] = {
         idleBytes: idleBytes[side],
         afterLoadBytes: bench.numbers.residentBytes(servers[side].pid),
@@ -63,7 +61,7 @@ export async function loaderCheck(bench: Bench): Promise<Pick<BenchResult, 'load
   const neededPerSecond = 2 * Math.max(...bench.pace.rates);
   const server = await startServer(bench, 'bare');
   try {
-    const arrivals = { ratePerSecond: neededPerSecond, seconds: 3, warmupSeconds: 2 };
+    const arrivals = { ratePerSecond: neededPerSecond, seconds: bench.pace.roundSeconds, warmupSeconds: 1 };
     const [round] = await loadRound(bench, server, [{ body: 'pod-create-4k', arrivals, connections: 8 }]);
     return round === undefined ? {} : { loader: { neededPerSecond, round } };
   } finally {
