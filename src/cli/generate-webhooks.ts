@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Config } from '../config.ts';
 import { GateError, messageOf } from '../errors.ts';
-import { checkBundle } from '../http/certificate.ts';
+import { checkBundle, plainBundle } from '../http/certificate.ts';
 import { identityEntries, type ClientTarget } from '../policies/identity/entries.ts';
 import { identitySettings } from '../policies/identity/settings.ts';
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
@@ -145,7 +145,7 @@ async function readBundle(file: string): Promise<string> {
       'GATE_INPUT_FILE',
       `file ${file}: holds a private key: give the CA certificates alone`,
     );
-  return pem;
+  return plainBundle(pem);
 }
 
 const LABEL = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?';

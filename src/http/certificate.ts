@@ -112,6 +112,14 @@ export function checkBundle(pem: string, where: string, code: ErrorCode = 'GATE_
   return blocks.length;
 }
 
+/**
+ * The certificates of a bundle alone, each on lines of its own. Files that were put together without a last newline
+ * have two blocks on one line: we read them, and Go, which the API server is written in, reads none of them.
+ */
+export function plainBundle(pem: string): string {
+  return (pem.match(PEM_CERTIFICATE) ?? []).map((block) => `${block}\n`).join('');
+}
+
 /** Longer chains than a leaf, some intermediates and a root are somebody's mistake. */
 const CHAIN_LENGTH = 8;
 

@@ -60,7 +60,7 @@ describe('generate webhooks', () => {
     expect(webhooks.length).toBeGreaterThan(2);
     for (const { clientConfig, timeoutSeconds } of webhooks) {
       expect(clientConfig.service).toMatchObject({ namespace: 'a', name: 'b', port: 8443 });
-      expect(Buffer.from(clientConfig.caBundle ?? '', 'base64').toString()).toBe(ca.certPem);
+      expect(Buffer.from(clientConfig.caBundle ?? '', 'base64').toString()).toBe(`${ca.certPem.trim()}\n`);
       expect(timeoutSeconds).toBe(7);
     }
   });

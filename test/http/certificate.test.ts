@@ -2,6 +2,7 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   checkBundle,
+  plainBundle,
   checkPair,
   inspectCertificate,
   isTrustedBy,
@@ -165,6 +166,12 @@ describe('a CA bundle', () => {
     expect(() => checkBundle(`${authority.certPem}\n${broken}`, 'ca.crt')).toThrow(
       /^ca.crt: certificate 2 of 2 cannot be read: /,
     );
+  });
+
+  it('is written so that Go reads it, whatever stands around its certificates', async () => {
+    const [one, two] = [authority.certPem.trim(), (await issueAuthority({ nowMs: NOW })).certPem.trim()];
+    expect(plainBundle(`# ours\n${one}${two}`)).toBe(`${one}\n${two}\n`);
+    expect(plainBundle(`${one}\n`)).toBe(`${one}\n`);
   });
 
   it('vouches for a leaf below one of its CAs, for itself, and for nobody else', async () => {
