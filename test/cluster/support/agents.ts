@@ -50,7 +50,8 @@ const OBSERVATION_CRD = {
 
 const account = { kind: 'ServiceAccount', name: AGENT_ACCOUNT, namespace: AGENT_NAMESPACE };
 const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'node-agents' };
-const binding = (namespace: string): object => ({
+/** Gives the agents their rights in a namespace. */
+export const agentBinding = (namespace: string): object => ({
   apiVersion: 'rbac.authorization.k8s.io/v1',
   kind: 'RoleBinding',
   metadata: { name: 'node-agents', namespace },
@@ -78,8 +79,8 @@ const AGENT_OBJECTS = [
       },
     ],
   },
-  binding(AGENT_NAMESPACE),
-  binding('kube-node-lease'),
+  agentBinding(AGENT_NAMESPACE),
+  agentBinding('kube-node-lease'),
   OBSERVATION_CRD,
   {
     apiVersion: 'apps/v1',
