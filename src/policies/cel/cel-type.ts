@@ -20,6 +20,8 @@ export type CelType =
   | { readonly kind: 'map'; readonly key: CelType; readonly value: CelType }
   | { readonly kind: 'optional'; readonly value: CelType }
   | { readonly kind: 'type'; readonly of?: CelType }
+  /** `google.protobuf.Int64Value` and its like: a value of `of`, or null. */
+  | { readonly kind: 'wrapper'; readonly of: CelType }
   /** A type parameter of an overload: `A`, `K`, `V`. */
   | { readonly kind: 'param'; readonly name: string }
   /** `kubernetes.Quantity`, `net.IP`, … */

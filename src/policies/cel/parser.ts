@@ -30,11 +30,12 @@ const RELATIONS: Partial<Record<TokenKind, string>> = {
 
 export interface ParseFailure {
   readonly source: SourceText;
+  /** `check` where the source is in the grammar, and a name, a literal or a macro in it is not right. */
+  readonly phase: 'syntax' | 'check';
   /** At least one, in the order they were found. */
   readonly errors: readonly SourceError[];
 }
 
-/** A tree with its source, or the errors of phase `syntax` or `check` (see `phase`). */
 export type ParseResult = { readonly ast: Ast; readonly source: SourceText } | ParseFailure;
 
 /** @param text lone surrogates count as U+FFFD. */
@@ -43,23 +44,27 @@ export function parse(text: string, syntax: Syntax): ParseResult {
   const source = new SourceText(wellFormed);
   if (source.length > MAX_SOURCE_LENGTH) {
     const message = `expression code point size exceeds limit: size: ${source.length}, limit ${MAX_SOURCE_LENGTH}`;
-    return { source, errors: [{ at: undefined, message }] };
+    return { source, phase: 'syntax', errors: [{ at: undefined, message }] };
   }
   const tokens = tokenize(wellFormed);
   const builder = new AstBuilder(syntax);
   if (tokens.errors.length === 0) {
     try {
       const expr = new Parser(tokens, source, builder).run();
-      if (builder.errors.length > 0) return { source, errors: builder.errors };
+      if (builder.errors.length > 0) return { source, phase: 'check', errors: builder.errors };
       return { ast: { expr, source: wellFormed }, source };
     } catch (signal) {
       if (signal instanceof DepthSignal) {
-        return { source, errors: [...builder.errors, { at: undefined, message: signal.message }] };
+        return {
+          source,
+          phase: 'syntax',
+          errors: [...builder.errors, { at: undefined, message: signal.message }],
+        };
       }
       if (!(signal instanceof MismatchSignal)) throw signal;
     }
   }
-  return { source, errors: syntaxErrors(tokens, source, syntax) };
+  return { source, phase: 'syntax', errors: syntaxErrors(tokens, source, syntax) };
 }
 
 /** Too deep: nothing but this is said of the source. */
@@ -170,10 +175,9 @@ class Parser {
     for (;;) {
       const name = RELATIONS[this.#kinds[this.#at] ?? '<EOF>'];
       if (name === undefined) break;
-      // The operator is a level of its own, and so is what follows it.
-      this.#relations = this.#deeper(this.#relations);
       const height = this.#height;
       const at = this.#next();
+      // What follows the operator is a relation below this one.
       this.#relations = this.#deeper(this.#relations);
       const right = this.#calc(0);
       this.#relations--;
@@ -194,7 +198,6 @@ class Parser {
       const strength =
         kind === '+' || kind === '-' ? 1 : kind === '*' || kind === '/' || kind === '%' ? 2 : 0;
       if (strength === 0 || strength < least) break;
-      this.#calcs = this.#deeper(this.#calcs);
       const height = this.#height;
       const at = this.#next();
       const right = this.#calc(strength + 1);
@@ -237,7 +240,6 @@ class Parser {
     for (;;) {
       const kind = this.#kinds[this.#at];
       if (kind !== '.' && kind !== '[') break;
-      this.#members = this.#deeper(this.#members);
       operand = kind === '.' ? this.#selection(operand) : this.#index(operand);
     }
     this.#members = outer;
