@@ -285,3 +285,38 @@ describe('writing', () => {
     }
   });
 });
+
+describe('a long string', () => {
+  // The scan leaves its loop inside a long string: what stands after it must be seen all the same.
+  const lengths = [0, 1, 253, 254, 255, 256, 257, 258, 511, 512, 513, 1_023, 1_024, 1_025, 5_000];
+  const escapes = [
+    '',
+    String.raw`\"`,
+    '\\\\',
+    String.raw`\n`,
+    String.raw`\u0041`,
+    String.raw`\\\"`,
+    String.raw`\"\"\"\"`,
+  ];
+  it.each(lengths)('of %i characters, escapes in it, does not hide a double after it', (length) => {
+    for (const escape of escapes) {
+      const body = `${'x'.repeat(length)}${escape}${'y'.repeat(length)}${escape.repeat(300)}`;
+      const read = readJson(Buffer.from(`{"s":"${body}","n":1.0}`)) as { s: string; n: unknown };
+      expect(read.s).toBe(JSON.parse(`"${body}"`));
+      expect(isBoxedDouble(read.n)).toBe(true);
+    }
+  });
+
+  it.each(lengths)('of %i characters does not hide half a surrogate pair in it or after it', (length) => {
+    const long = 'x'.repeat(length);
+    expect(readJson(Buffer.from(String.raw`["${long}\ud800${long}"]`))).toEqual([`${long}\ufffd${long}`]);
+    expect(readJson(Buffer.from(String.raw`["${long}","\ud800"]`))).toEqual([long, '\ufffd']);
+    expect(readJson(Buffer.from(String.raw`["${long}\"${long}\ud800"]`))).toEqual([`${long}"${long}\ufffd`]);
+  });
+
+  it.each(lengths)('of %i characters that does not end is refused', (length) => {
+    for (const end of ['', '\\', '\\u', '\\ud', '\\ud800']) {
+      expect(() => readJson(Buffer.from(`["${'x'.repeat(length)}${end}`))).toThrow(JsonError);
+    }
+  });
+});

@@ -1,5 +1,4 @@
 /** Answers to what Node could not read as a request; written to the bare socket, for there is no reply yet. */
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { bodyOf, TEXT, type Answer } from './answers.ts';
 import type { Connections } from './connections.ts';
@@ -60,6 +59,8 @@ function answerTo(error: ClientError): Answer {
 }
 
 function write(socket: Socket, answer: Answer): void {
+  // See makeServer in server.ts for why this is no import.
+  const { STATUS_CODES } = process.getBuiltinModule('node:http');
   const body = bodyOf(answer);
   socket.end(
     `HTTP/1.1 ${String(answer.status)} ${STATUS_CODES[answer.status] ?? ''}\r\nContent-Type: ${TEXT}\r\nContent-Length: ${String(Buffer.byteLength(body))}\r\nConnection: close\r\n\r\n${body}`,
