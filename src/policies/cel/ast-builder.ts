@@ -3,7 +3,7 @@ import type { CallNode, Expr, ListNode, MapNode, StructNode } from './ast.ts';
 import type { LiteralReading } from './literals.ts';
 import type { Syntax } from './macros.ts';
 import { hasMacro, receiverMacro } from './macros.ts';
-import type { SourceError } from './source-error.ts';
+import { ErrorLog } from './source-error.ts';
 
 /** No names of variables and functions, but names of fields (cel-go parser.go). */
 export const RESERVED: ReadonlySet<string> = new Set([
@@ -35,7 +35,7 @@ type Field = StructNode['fields'][number];
 type Element = ListNode['elements'][number];
 
 export class AstBuilder {
-  readonly errors: SourceError[] = [];
+  readonly errors = new ErrorLog();
   readonly #syntax: Syntax;
   #lastId = 0;
 
@@ -49,7 +49,7 @@ export class AstBuilder {
 
   /** Stands where an error is: its kind passes for nothing that macros look for. */
   error(at: number | undefined, message?: string): Expr {
-    if (message !== undefined) this.errors.push({ at, message });
+    if (message !== undefined) this.errors.add(at, message);
     return { id: this.id(), at: at ?? 0, kind: 'literal', literal: { type: 'null' } };
   }
 
@@ -97,7 +97,7 @@ export class AstBuilder {
 
   index(at: number, operand: Expr, index: Expr, optional: boolean): Expr {
     if (optional && !this.#syntax.optionals) {
-      this.errors.push({ at, message: `unsupported syntax '[?'` });
+      this.errors.add(at, `unsupported syntax '[?'`);
       return this.error(at);
     }
     return this.operator(at, optional ? '_[?_]' : '_[_]', [operand, index]);
@@ -105,12 +105,12 @@ export class AstBuilder {
 
   /** Names in back quotes are in the grammar and in no environment. */
   escapedName(at: number): void {
-    this.errors.push({ at, message: `unsupported syntax: '\`'` });
+    this.errors.add(at, `unsupported syntax: '\`'`);
   }
 
   /** Whether an optional element, key or field may stand at `at`, where its `?` is. */
   allowsOptional(at: number): boolean {
-    if (!this.#syntax.optionals) this.errors.push({ at, message: `unsupported syntax '?'` });
+    if (!this.#syntax.optionals) this.errors.add(at, `unsupported syntax '?'`);
     return this.#syntax.optionals;
   }
 

@@ -143,13 +143,20 @@ function addStep(
   }
 }
 
-/** `o.hasValue() ? optional.of(body with o.value()) : optional.none()`; the optional is checked twice, as it is copied. */
+/**
+ * `o.hasValue() ? optional.of(body with o.value()) : optional.none()`. What is wrong with the optional is said twice,
+ * as cel-go copies it; it is checked once, so that chains of these macros do not take time exponential in their length.
+ */
 function checkOptionalMacro(checker: Checker, macro: MacroNode): CelType {
   const { at } = macro;
-  const condition = checker.resolve('hasValue', [checker.check(macro.range)], true, at) ?? ERROR;
+  const errorsBefore = checker.errors.total;
+  const range = checker.check(macro.range);
+  const errorsBehind = checker.errors.total;
+  const condition = checker.resolve('hasValue', [range], true, at) ?? ERROR;
   // The loop that binds the variable goes over an empty list.
   checker.unifier.newVariable();
-  const value = checker.resolve('value', [checker.check(macro.range)], true, at) ?? ERROR;
+  checker.errors.repeat(errorsBefore, errorsBehind);
+  const value = checker.resolve('value', [range], true, at) ?? ERROR;
   let body: CelType = ERROR;
   checker.inScope([{ name: macro.variables[0] ?? '', type: value }], () => {
     body = checker.check(macro.body);

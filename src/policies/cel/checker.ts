@@ -5,7 +5,7 @@ import { BOOL, BYTES, DOUBLE, DYN, INT, NULL, STRING, UINT, listOf, mapOf, optio
 import { checkMacro } from './checker-macros.ts';
 import type { DeclaredFunction, DeclaredOverload, Environment, NamedConstant } from './environment.ts';
 import { constantType } from './environment.ts';
-import type { SourceError } from './source-error.ts';
+import { ErrorLog } from './source-error.ts';
 import { formatSignature, formatType } from './type-format.ts';
 import { Unifier, isDyn, isDynOrError, isExactType } from './unifier.ts';
 
@@ -50,18 +50,15 @@ const LITERAL_TYPES = {
 } as const;
 
 /** @returns errors in the order they were found. */
-export function check(
-  ast: Ast,
-  environment: Environment,
-): Checked | { readonly errors: readonly SourceError[] } {
+export function check(ast: Ast, environment: Environment): Checked | { readonly errors: ErrorLog } {
   const checker = new Checker(environment);
   checker.check(ast.expr);
-  if (checker.errors.length > 0) return { errors: checker.errors };
+  if (checker.errors.total > 0) return { errors: checker.errors };
   return checker.finish(ast);
 }
 
 export class Checker {
-  readonly errors: SourceError[] = [];
+  readonly errors = new ErrorLog();
   readonly unifier = new Unifier();
   readonly #environment: Environment;
   readonly #types = new Map<number, CelType>();
@@ -92,7 +89,7 @@ export class Checker {
   }
 
   report(at: number, message: string): void {
-    this.errors.push({ at, message });
+    this.errors.add(at, message);
   }
 
   mismatch(at: number, expected: CelType, found: CelType): void {
@@ -303,7 +300,7 @@ export class Checker {
     let joined: CelType | undefined;
     for (const { value, optional } of expr.elements) {
       const type = this.check(value);
-      joined = this.#join(value, joined, optional ? this.#unwrap(value, type) : type);
+      joined = this.#join(joined, optional ? this.#unwrap(value, type) : type);
     }
     return listOf(joined ?? this.unifier.newVariable());
   }
@@ -312,9 +309,9 @@ export class Checker {
     let keys: CelType | undefined;
     let values: CelType | undefined;
     for (const { key, value, optional } of expr.entries) {
-      keys = this.#join(key, keys, this.check(key));
+      keys = this.#join(keys, this.check(key));
       const type = this.check(value);
-      values = this.#join(value, values, optional ? this.#unwrap(value, type) : type);
+      values = this.#join(values, optional ? this.#unwrap(value, type) : type);
     }
     if (keys === undefined || values === undefined)
       return mapOf(this.unifier.newVariable(), this.unifier.newVariable());
@@ -328,12 +325,10 @@ export class Checker {
     return type;
   }
 
-  /** Elements of one literal are of one type; the least special one is that of the literal. */
-  #join(expr: Expr, previous: CelType | undefined, current: CelType): CelType {
+  /** What elements of both types have in common; that they are of one type is for validators.ts to say. */
+  #join(previous: CelType | undefined, current: CelType): CelType {
     if (previous === undefined) return current;
-    if (this.unifier.isAssignable(previous, current)) return this.unifier.mostGeneral(previous, current);
-    this.mismatch(expr.at, previous, current);
-    return ERROR;
+    return this.unifier.isAssignable(previous, current) ? this.unifier.mostGeneral(previous, current) : DYN;
   }
 
   #struct(expr: StructNode): CelType {

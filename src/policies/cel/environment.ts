@@ -68,8 +68,8 @@ export interface Environment {
   /** First parts of the names above that have dots. */
   readonly qualifiers: ReadonlySet<string>;
   readonly crossTypeComparisons: boolean;
-  /** Whether literals are looked at after the check. */
-  readonly validators: boolean;
+  /** Whether literals in calls are looked at after the check; those of lists and maps always are. */
+  readonly literalValidators: boolean;
 }
 
 /** The functions and names of libraries at one version: shared by all environments of that version. */
@@ -184,7 +184,7 @@ export function environment(known: Catalogue, options: EnvironmentOptions): Envi
     messages,
     qualifiers: qualifiersOf([...known.functions.keys(), ...variables.keys(), ...constants.keys()]),
     crossTypeComparisons: known.minor >= CROSS_TYPE_COMPARISONS_SINCE,
-    validators: known.minor >= VALIDATORS_SINCE,
+    literalValidators: known.minor >= VALIDATORS_SINCE,
   };
 }
 

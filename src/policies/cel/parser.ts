@@ -8,8 +8,7 @@ import type { TokenKind, Tokens } from './lexer.ts';
 import { tokenize } from './lexer.ts';
 import { readBytes, readDouble, readInt, readString, readUint } from './literals.ts';
 import type { Syntax } from './macros.ts';
-import type { SourceError } from './source-error.ts';
-import { SourceText } from './source-error.ts';
+import { ErrorLog, SourceText } from './source-error.ts';
 import { syntaxErrors } from './syntax-errors.ts';
 
 /** Code points (cel-go parser/options.go). */
@@ -33,7 +32,7 @@ export interface ParseFailure {
   /** `check` where the source is in the grammar, and a name, a literal or a macro in it is not right. */
   readonly phase: 'syntax' | 'check';
   /** At least one, in the order they were found. */
-  readonly errors: readonly SourceError[];
+  readonly errors: ErrorLog;
 }
 
 export type ParseResult = { readonly ast: Ast; readonly source: SourceText } | ParseFailure;
@@ -44,27 +43,28 @@ export function parse(text: string, syntax: Syntax): ParseResult {
   const source = new SourceText(wellFormed);
   if (source.length > MAX_SOURCE_LENGTH) {
     const message = `expression code point size exceeds limit: size: ${source.length}, limit ${MAX_SOURCE_LENGTH}`;
-    return { source, phase: 'syntax', errors: [{ at: undefined, message }] };
+    return { source, phase: 'syntax', errors: withError(new ErrorLog(), message) };
   }
   const tokens = tokenize(wellFormed);
   const builder = new AstBuilder(syntax);
   if (tokens.errors.length === 0) {
     try {
       const expr = new Parser(tokens, source, builder).run();
-      if (builder.errors.length > 0) return { source, phase: 'check', errors: builder.errors };
+      if (builder.errors.total > 0) return { source, phase: 'check', errors: builder.errors };
       return { ast: { expr, source: wellFormed }, source };
     } catch (signal) {
       if (signal instanceof DepthSignal) {
-        return {
-          source,
-          phase: 'syntax',
-          errors: [...builder.errors, { at: undefined, message: signal.message }],
-        };
+        return { source, phase: 'syntax', errors: withError(builder.errors, signal.message) };
       }
       if (!(signal instanceof MismatchSignal)) throw signal;
     }
   }
   return { source, phase: 'syntax', errors: syntaxErrors(tokens, source, syntax) };
+}
+
+function withError(errors: ErrorLog, message: string): ErrorLog {
+  errors.add(undefined, message);
+  return errors;
 }
 
 /** Too deep: nothing but this is said of the source. */

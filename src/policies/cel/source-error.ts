@@ -13,6 +13,36 @@ const MAX_ERRORS = 100;
 /** Lines longer than this many bytes are not shown. */
 const MAX_SNIPPET_BYTES = 16384;
 
+/** Findings in the order they are made. Those beyond what is printed are counted only. */
+export class ErrorLog {
+  readonly #errors: SourceError[] = [];
+  #total = 0;
+
+  /** How many there are. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** The first of them. */
+  get errors(): readonly SourceError[] {
+    return this.#errors;
+  }
+
+  /** @param times how often the same finding is made. */
+  add(at: Offset | undefined, message: string, times = 1): void {
+    for (let i = 0; i < times && this.#errors.length < MAX_ERRORS; i++) this.#errors.push({ at, message });
+    this.#total += times;
+  }
+
+  /** Makes the findings again that were made between two totals. */
+  repeat(from: number, to: number): void {
+    for (const error of this.#errors.slice(from, to)) {
+      if (this.#errors.length < MAX_ERRORS) this.#errors.push(error);
+    }
+    this.#total += to - from;
+  }
+}
+
 /** A source whose offsets count code points. */
 export class SourceText {
   readonly text: string;
@@ -71,16 +101,17 @@ function codePointOffsets(text: string): Int32Array {
 /**
  * All findings of one compilation, in the order of their places; those of one place, in the order they were found.
  *
- * @param errors at least one.
+ * @param log of at least one.
  */
-export function describeErrors(source: SourceText, errors: readonly SourceError[]): string {
-  const located = errors.slice(0, MAX_ERRORS).map((error) => {
+export function describeErrors(source: SourceText, log: ErrorLog): string {
+  const located = log.errors.map((error) => {
     const { line, column } = place(source, error);
     return { message: error.message, line, column };
   });
   located.sort((a, b) => a.line - b.line || a.column - b.column);
   const texts = located.map(({ message, line, column }) => describe(source, message, line, column));
-  if (errors.length > MAX_ERRORS) texts.push(`${errors.length - MAX_ERRORS} more errors were truncated`);
+  const more = log.total - log.errors.length;
+  if (more > 0) texts.push(`${more} more errors were truncated`);
   return texts.join('\n');
 }
 

@@ -38,15 +38,14 @@ export function isExactType(a: CelType, b: CelType): boolean {
     case 'optional':
       return b.kind === 'optional' && isExactType(a.value, b.value);
     case 'type':
-      if (b.kind !== 'type' || (a.of === undefined) !== (b.of === undefined)) return false;
-      return a.of === undefined || b.of === undefined || isExactType(a.of, b.of);
-    case 'param':
-    case 'opaque':
-    case 'struct':
-      return 'name' in b && a.name === b.name;
+      return b.kind === 'type' && isSameOf(a.of, b.of);
     default:
-      return true;
+      return !('name' in a) || !('name' in b) || a.name === b.name;
   }
+}
+
+function isSameOf(a: CelType | undefined, b: CelType | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : isExactType(a, b);
 }
 
 export class Unifier {
