@@ -213,7 +213,7 @@ async function runCommand(args: readonly string[], home: string): Promise<string
  * Entries act up to a second after they are written (control-plane.md): asks until an agent without a claim is refused,
  * in a dry run that changes nothing.
  */
-export async function waitUntilEnforced(api: ApiClient): Promise<void> {
+async function waitUntilEnforced(api: ApiClient): Promise<void> {
   await pollUntil('the webhook entries to act', 30_000, async () => {
     const { status } = await api.request({
       method: 'POST',
