@@ -175,15 +175,20 @@ export function aLease({ holder, renewTime, ...options }: LeaseOptions = {}): Ku
 export interface ObservationOptions extends ObjectOptions {
   /** `spec.nodeName`, by default the name. */
   readonly node?: string;
+  /** `status.nodeName`; left out: no status. */
+  readonly statusNode?: string;
 }
 
 /** @returns a NodeRuntimeObservation, by default of `node-a` in the agents' namespace. */
-export function anObservation({ node, ...options }: ObservationOptions = {}): KubeObject {
+export function anObservation({ node, statusNode, ...options }: ObservationOptions = {}): KubeObject {
   const name = options.name ?? (options.generateName === undefined ? 'node-a' : undefined);
   return anObject(
     kinds.NODE_RUNTIME_OBSERVATION,
     { namespace: AGENT_NAMESPACE, ...options, ...(name !== undefined && { name }) },
-    { spec: { nodeName: node ?? name ?? 'node-a' } },
+    {
+      spec: { nodeName: node ?? name ?? 'node-a' },
+      ...(statusNode !== undefined && { status: { nodeName: statusNode } }),
+    },
   );
 }
 

@@ -3,7 +3,7 @@ import type { AdmissionRequest } from '../../cluster/objects.ts';
 import type { FindingCode } from '../finding.ts';
 import { quote } from '../quote.ts';
 import type { Finding } from '../verdict.ts';
-import { at, isEmpty, isRecord, sameJson, typeName } from './foreign.ts';
+import { at, canonicalJson, isEmpty, isRecord, sameJson, typeName } from './foreign.ts';
 
 export type SubjectKind = 'lease' | 'observation';
 
@@ -88,9 +88,12 @@ function shapeFindings(
       findings.push(malformed(`.metadata.${key}`, at(metadata, key), 'a list'));
   if (!isEmpty(at(metadata, 'labels')) && !isRecord(at(metadata, 'labels')))
     findings.push(malformed('.metadata.labels', at(metadata, 'labels'), 'an object'));
-  const spec = at(object, 'spec');
-  if (kind !== undefined && spec !== undefined && spec !== null && !isRecord(spec))
-    findings.push(malformed('.spec', spec, 'an object'));
+  const parts = kind === undefined ? [] : new Set(HOLDER_FIELDS[kind].map(([part]) => part));
+  for (const part of parts) {
+    const value = at(object, part);
+    if (value !== undefined && value !== null && !isRecord(value))
+      findings.push(malformed(`.${part}`, value, 'an object'));
+  }
   return findings;
 }
 
@@ -144,22 +147,32 @@ export function nodeFindings(request: AdmissionRequest, kind: SubjectKind, node:
     foreign('oldObject.metadata.name', oldName);
   // Empty on CREATE before a name is generated and on DELETE of a collection (NI13); never trusted alone.
   if (findings.length === 0 && requested !== '' && requested !== node) foreign('request.name', requested);
-  // The spec of another node's object names that node: saying so again helps nobody.
-  return findings.length > 0 ? findings : specFindings(after, kind, node);
+  // What another node's object holds names that node: saying so again helps nobody.
+  return findings.length > 0 ? findings : holderFindings(after, kind, node);
 }
 
-/** `spec.holderIdentity` of a Lease and `spec.nodeName` of an observation, where set, are the node. */
-function specFindings(after: unknown, kind: SubjectKind, node: string): Finding[] {
-  const field = kind === 'lease' ? 'holderIdentity' : 'nodeName';
-  const value = at(after, 'spec', field);
-  if (value === undefined || value === null || value === node) return [];
-  return [
-    finding(
+/** Where an object says whose it is; an observation may say so in its spec, its status or both. */
+const HOLDER_FIELDS: Readonly<
+  Record<SubjectKind, readonly (readonly [part: 'spec' | 'status', field: string])[]>
+> = {
+  lease: [['spec', 'holderIdentity']],
+  observation: [
+    ['spec', 'nodeName'],
+    ['status', 'nodeName'],
+  ],
+};
+
+/** What names the holder is the node, where it is set. */
+function holderFindings(after: unknown, kind: SubjectKind, node: string): Finding[] {
+  return HOLDER_FIELDS[kind].flatMap(([part, field]) => {
+    const value = at(after, part, field);
+    if (value === undefined || value === null || value === node) return [];
+    return finding(
       'NODE_HOLDER_MISMATCH',
-      `spec.${field}`,
+      `${part}.${field}`,
       `found ${typeof value === 'string' ? quote(value) : typeName(value)}, needed ${quote(node)} or nothing`,
-    ),
-  ];
+    );
+  });
 }
 
 /** ownerReferences that the request adds or removes. */
@@ -167,8 +180,10 @@ export function changedOwners(request: AdmissionRequest): readonly unknown[] {
   if (request.operation === 'DELETE') return [];
   const { before, after } = changeOf(request);
   const [old, next] = [listAt(before), listAt(after)];
-  const missingIn = (list: readonly unknown[], from: readonly unknown[]): readonly unknown[] =>
-    from.filter((one) => !list.some((other) => sameJson(one, other)));
+  const missingIn = (list: readonly unknown[], from: readonly unknown[]): readonly unknown[] => {
+    const known = new Set(list.map(canonicalJson));
+    return from.filter((one) => !known.has(canonicalJson(one)));
+  };
   return [...missingIn(old, next), ...missingIn(next, old)];
 }
 

@@ -289,6 +289,16 @@ const ROWS: readonly Row[] = [
     ['NODE_HOLDER_MISMATCH'],
     { user: agent, object: anObservation({ node: 'node-b' }) },
   ],
+  [
+    '§3.3 denies an observation whose status speaks of another node',
+    ['NODE_HOLDER_MISMATCH'],
+    { ...update(anObservation(), anObservation({ statusNode: 'node-b' })), subResource: 'status' },
+  ],
+  [
+    '§3.3 allows an observation whose status speaks of the own node',
+    [],
+    { ...update(anObservation(), anObservation({ statusNode: 'node-a' })), subResource: 'status' },
+  ],
   ['§3.3 allows labels on create', [], { user: agent, object: aLease({ labels: { app: 'agent' } }) }],
   [
     '§3.3 denies changing labels',
