@@ -46,6 +46,21 @@ export function sameJson(left: unknown, right: unknown): boolean {
   );
 }
 
+/**
+ * One text for all JSON values that `sameJson` calls equal, so that lists of strangers are compared in linear time: a
+ * quadratic comparison of 20,000 entries stops the process for seconds.
+ */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  if (isRecord(value)) {
+    const keys = Object.keys(value).toSorted();
+    return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`).join()}}`;
+  }
+  if (typeof value === 'string') return JSON.stringify(value);
+  const plain = isBoxed(value) ? Number(value) : value;
+  return Object.is(plain, -0) ? '-0' : String(plain);
+}
+
 /** How a value of an unexpected type is called in a finding; never the value itself. */
 export function typeName(value: unknown): string {
   if (value === undefined) return 'nothing';

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { AdmissionRequest } from '../../../src/cluster/objects.ts';
 import { decideNodeIdentity } from '../../../src/policies/identity/decide.ts';
 import { at, isEmpty, sameJson, typeName } from '../../../src/policies/identity/foreign.ts';
+import { changedOwners } from '../../../src/policies/identity/subject.ts';
 import { decideAgentPod } from '../../../src/policies/identity/pods.ts';
 import { decideAgentToken } from '../../../src/policies/identity/tokens.ts';
 import type { Verdict } from '../../../src/policies/verdict.ts';
@@ -249,5 +250,30 @@ describe('reading foreign objects', () => {
     const errors = await import('../../../src/errors.ts');
     for (const text of ['plain', 'a"b\\c', '\u0000\n\u007f\u202e\u200b\ufeff', 'y'.repeat(500), '\ud800'])
       expect(quote(text)).toBe(errors.quote(text));
+  });
+});
+
+describe('lists of a stranger', () => {
+  /** Own property reads that a decision makes: the cost of a comparison, without a watch. */
+  function readsFor(count: number): number {
+    let reads = 0;
+    const counted = (index: number): object =>
+      new Proxy(
+        { apiVersion: 'v1', kind: 'Node', name: `node-${String(index)}`, uid: String(index) },
+        { ownKeys: (target) => (reads++, Reflect.ownKeys(target)) },
+      );
+    const request = {
+      ...anAdmissionRequest({ operation: 'UPDATE' }),
+      object: { metadata: { ownerReferences: Array.from({ length: count }, (_, index) => counted(index)) } },
+      oldObject: {
+        metadata: { ownerReferences: Array.from({ length: count }, (_, index) => counted(index + count)) },
+      },
+    };
+    expect(changedOwners(request)).toHaveLength(2 * count);
+    return reads;
+  }
+
+  it('are compared in time that grows as they do, not with its square', () => {
+    expect(readsFor(2_000)).toBeLessThanOrEqual(2 * readsFor(1_000));
   });
 });
