@@ -6,7 +6,7 @@ import { isNeed, type Evidence, type Found, type Need } from '../policies/identi
 import type { Verdict } from '../policies/verdict.ts';
 import type { DecisionContext } from './webhook.ts';
 
-/** Each kind of object is needed at most once, and there are three kinds. */
+/** Each of them is needed at most once. */
 const ROUNDS = 4;
 
 /**
@@ -18,16 +18,27 @@ export async function decideWithEvidence(
   known: Evidence,
   context: DecisionContext,
 ): Promise<Verdict> {
-  const found: { -readonly [Key in Need['need']]?: Found } = {};
+  const found: { -readonly [Key in ObjectNeed['need']]?: Found } = {};
   for (let round = 0; round < ROUNDS; round++) {
     const answer = decide({ ...known, ...found });
     if (!isNeed(answer)) return answer;
+    if (answer.need === 'server-version') throw versionUnknown();
     found[answer.need] = { object: await read(answer, context) };
   }
   throw new GateError('GATE_INTERNAL', 'a decision asked for the same object again; report this as a defect');
 }
 
-function read(need: Need, context: DecisionContext): Promise<KubeObject | undefined> {
+type ObjectNeed = Exclude<Need, { readonly need: 'server-version' }>;
+
+/** Only a rule that depends on it says so: everything else is decided while nobody knows the version. */
+function versionUnknown(): GateError {
+  return new GateError(
+    'GATE_UNSYNCED',
+    'the version of the API server is not known, and identity.podLookup auto looks the Pod up on old ones only; let pacto-gate reach the cluster (/version), or set identity.podLookup to always',
+  );
+}
+
+function read(need: ObjectNeed, context: DecisionContext): Promise<KubeObject | undefined> {
   const options = {
     signal: context.signal,
     ...(need.settles !== undefined && { settles: need.settles }),

@@ -8,6 +8,8 @@ export type Need = (
   | { readonly need: 'pod'; readonly namespace: string; readonly name: string }
   | { readonly need: 'node'; readonly name: string }
   | { readonly need: 'daemonset'; readonly namespace: string; readonly name: string }
+  /** Whoever asks knows it or does not: there is nothing to be read. */
+  | { readonly need: 'server-version' }
 ) & {
   /** Whether a copy of the object that may be behind is enough; left out: always. Nobody is refused on an old one. */
   readonly settles?: (copy: KubeObject) => boolean;

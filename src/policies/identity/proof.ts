@@ -43,17 +43,22 @@ export function proveNode(
   const old = version !== undefined && isOlder(version);
   if (settings.podLookup === 'always' || (settings.podLookup === 'auto' && old))
     return provedByPod(request.userInfo, agent, settings, evidence);
-  return unproved('NODE_CLAIM_MISSING', claimPath(NODE_NAME_KEY), absenceOf(settings, version));
+  if (settings.podLookup === 'auto' && version === undefined)
+    return unsure(provedByPod(request.userInfo, agent, settings, evidence));
+  return unproved('NODE_CLAIM_MISSING', claimPath(NODE_NAME_KEY), absenceOf(version));
+}
+
+/** On an unknown version: what no Pod could prove is denied on every one, and the rest is not ours to refuse. */
+function unsure(byPod: Proof | Unproved | Need): Unproved | Need {
+  return 'findings' in byPod ? byPod : { need: 'server-version' };
 }
 
 function isOlder(version: { readonly major: number; readonly minor: number }): boolean {
   return version.major < 1 || (version.major === 1 && version.minor < FIRST_MINOR_WITH_CLAIM);
 }
 
-function absenceOf(settings: IdentitySettings, version: Evidence['serverVersion']): string {
+function absenceOf(version: Evidence['serverVersion']): string {
   const missing = 'the token carries no node claim';
-  if (version === undefined && settings.podLookup === 'auto')
-    return `${missing}, and the version of the API server is not known, without which identity.podLookup auto looks no Pod up; let the gate reach the API server's /version, or set identity.podLookup to always`;
   if (version !== undefined && isOlder(version))
     return `${missing}, because this API server is older than 1.30; upgrade it, or set identity.podLookup to auto so that the Pod is looked up`;
   return `${missing}; use the token that the kubelet mounts into the agent's Pod, not one from a Secret, from kubectl create token or by impersonation; after an upgrade of the API server to 1.30 or later wait until the kubelet has refreshed the token, at most about an hour, or set identity.podLookup to always meanwhile`;

@@ -2,7 +2,12 @@ import type { KubeObject } from '../../../src/cluster/objects.ts';
 import { isNeed, type Evidence, type Found, type Need } from '../../../src/policies/identity/evidence.ts';
 import type { Verdict } from '../../../src/policies/verdict.ts';
 
-const KIND: Readonly<Record<Need['need'], string>> = { pod: 'Pod', node: 'Node', daemonset: 'DaemonSet' };
+type ObjectNeed = Exclude<Need, { readonly need: 'server-version' }>;
+const KIND: Readonly<Record<ObjectNeed['need'], string>> = {
+  pod: 'Pod',
+  node: 'Node',
+  daemonset: 'DaemonSet',
+};
 
 /** Answers a decision's needs from a list of objects until there is a verdict; `needs` collects what was asked. */
 export function answer(
@@ -11,11 +16,12 @@ export function answer(
   cluster: readonly KubeObject[] = [],
   needs: Need[] = [],
 ): Verdict {
-  const found: { -readonly [Key in Need['need']]?: Found } = {};
+  const found: { -readonly [Key in ObjectNeed['need']]?: Found } = {};
   for (let round = 0; round < 4; round++) {
     const verdict = decide({ ...known, ...found });
     if (!isNeed(verdict)) return verdict;
     needs.push(verdict);
+    if (verdict.need === 'server-version') throw new Error('the decision needs the version');
     const object = cluster.find(
       (candidate) =>
         candidate.kind === KIND[verdict.need] &&

@@ -67,11 +67,10 @@ describe('proof', () => {
   });
 
   it('is in the audit annotations of a denial: none', () => {
-    expect(decide(noClaim, {}, {}).auditAnnotations).toEqual({ proof: 'none' });
+    expect(decide(noClaim, { podLookup: 'never' }, {}).auditAnnotations).toEqual({ proof: 'none' });
   });
 
   it.each([
-    ['auto', undefined, 'NODE_CLAIM_MISSING', 'version of the API server is not known'],
     ['auto', { major: 1, minor: 30 }, 'NODE_CLAIM_MISSING', 'wait until the kubelet has refreshed the token'],
     ['never', { major: 1, minor: 29 }, 'NODE_CLAIM_MISSING', 'set identity.podLookup to auto'],
     ['never', { major: 1, minor: 36 }, 'NODE_CLAIM_MISSING', 'set identity.podLookup to always'],
@@ -91,6 +90,43 @@ describe('proof', () => {
     ['always', { major: 1, minor: 36 }],
   ] as const)('allows by the Pod where podLookup is %s and the version %o', (podLookup, serverVersion) => {
     expect(decide(noClaim, { podLookup }, { serverVersion }).allowed).toBe(true);
+  });
+
+  const unknownVersion = (request: ReturnType<typeof anAdmissionRequest>, more = {}): Verdict | Need =>
+    decideNodeIdentity(request, settings(more), {});
+
+  it('needs the version where a Pod could be the proof and podLookup is auto', () => {
+    expect(unknownVersion(noClaim)).toEqual({ need: 'server-version' });
+  });
+
+  it.each([
+    ['the claim proves the node', withClaim, {}, []],
+    [
+      'the token names no Pod',
+      anAdmissionRequest({ user: anAgent({ node: null, pod: null }), object: aLease() }),
+      {},
+      ['NODE_CLAIM_MISSING'],
+    ],
+    [
+      'half of the Pod claims are there',
+      anAdmissionRequest({
+        user: anAgent(),
+        extra: { 'authentication.kubernetes.io/pod-name': ['agent-node-a'] },
+        object: aLease(),
+      }),
+      {},
+      ['NODE_POD_CLAIM_INVALID'],
+    ],
+    ['the uid of the node is required', noClaim, { requireNodeUid: true }, ['NODE_UID_MISSING']],
+    [
+      'something else denies already',
+      anAdmissionRequest({ user: anAgent({ node: null }), object: aLease({ namespace: 'default' }) }),
+      {},
+      ['NODE_NAMESPACE_FOREIGN'],
+    ],
+  ] as const)('needs no version where %s', (_what, request, more, codes) => {
+    const verdict = unknownVersion(request, more);
+    expect('need' in verdict || (verdict.allowed ? [] : verdict.codes)).toEqual(codes);
   });
 
   it('asks for no Pod where the claim is there', () => {
