@@ -10,6 +10,7 @@ declare global {
   type EcKeyGenParams = webcrypto.EcKeyGenParams;
   type EcdsaParams = webcrypto.EcdsaParams;
   type EcKeyImportParams = webcrypto.EcKeyImportParams;
+  type RsaHashedKeyGenParams = webcrypto.RsaHashedKeyGenParams;
   type RsaHashedImportParams = webcrypto.RsaHashedImportParams;
   type AlgorithmIdentifier = webcrypto.AlgorithmIdentifier;
   type KeyUsage = webcrypto.KeyUsage;

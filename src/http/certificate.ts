@@ -1,5 +1,6 @@
 /** Reading certificates with Node's own parser: what one says, and whether it and a private key may serve. */
 import { X509Certificate, createPrivateKey, type KeyObject } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
 import { GateError, messageOf, type ErrorCode } from '../errors.ts';
 
 export interface CertificateFacts {
@@ -71,6 +72,7 @@ export function checkPair(pair: TlsPair, nowMs: number, where: string): Certific
       `${where}: the private key belongs to another certificate: need the key that ${oneLine(certificate.subject) || 'this certificate'} was issued for`,
     );
   }
+  checkUsable(pair, certificate, where);
   const facts = inspectCertificate(pair.certPem);
   if (nowMs < facts.notBeforeMs) {
     throw new GateError(
@@ -85,6 +87,34 @@ export function checkPair(pair: TlsPair, nowMs: number, where: string): Certific
     );
   }
   return facts;
+}
+
+/** What the API server's TLS (Go's crypto/tls) can verify; with any other curve every handshake fails. */
+const CURVES: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
+const KEY_TYPES: ReadonlySet<string> = new Set(['rsa', 'rsa-pss', 'ec', 'ed25519']);
+
+/** The whole chain is readable, and TLS takes it: a weak key or a broken intermediate shows only there. */
+function checkUsable(pair: TlsPair, certificate: X509Certificate, where: string): void {
+  checkBundle(pair.certPem, where, 'GATE_TLS_PAIR');
+  const { asymmetricKeyType = '', asymmetricKeyDetails } = certificate.publicKey;
+  const curve = asymmetricKeyDetails?.namedCurve;
+  if (!KEY_TYPES.has(asymmetricKeyType) || (asymmetricKeyType === 'ec' && !CURVES.has(curve ?? ''))) {
+    throw new GateError(
+      'GATE_TLS_PAIR',
+      `${where}: the API server cannot verify a key of type ${keyType(certificate.publicKey)}: need RSA of at least 2048 bits, ECDSA with P-256, P-384 or P-521, or Ed25519`,
+    );
+  }
+  try {
+    createSecureContext({ cert: pair.certPem, key: pair.keyPem });
+  } catch (error) {
+    throw new GateError(
+      'GATE_TLS_PAIR',
+      `${where}: TLS does not take it: ${messageOf(error)}: need another pair`,
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;

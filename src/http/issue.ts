@@ -56,7 +56,7 @@ export async function issueAuthority(request: AuthorityRequest): Promise<TlsPair
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  return { certPem: certificate.toString('pem'), keyPem: await exportKey(x509, keys.privateKey) };
+  return { certPem: `${certificate.toString('pem')}\n`, keyPem: await exportKey(x509, keys.privateKey) };
 }
 
 /**
@@ -93,7 +93,7 @@ export async function issueLeaf(authority: TlsPair, request: LeafRequest): Promi
       await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
     ],
   });
-  return { certPem: certificate.toString('pem'), keyPem: await exportKey(x509, keys.privateKey) };
+  return { certPem: `${certificate.toString('pem')}\n`, keyPem: await exportKey(x509, keys.privateKey) };
 }
 
 async function library(): Promise<typeof X509> {

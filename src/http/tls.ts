@@ -95,8 +95,16 @@ export function servedBy(
       },
     },
     replace(next) {
-      served = next;
-      for (const listener of listeners) listener(next.pair);
+      const before = served;
+      try {
+        served = next;
+        for (const listener of listeners) listener(next.pair);
+      } catch (error) {
+        // All of them or none: what the metric and the readiness say is what every listener serves.
+        served = before;
+        for (const listener of listeners) listener(before.pair);
+        throw error;
+      }
     },
   };
 }

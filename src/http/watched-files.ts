@@ -1,6 +1,6 @@
 /** Files that belong together, read as one and followed through the symlink swaps of a Kubernetes mount. */
-import { watch, type FSWatcher } from 'node:fs';
-import { readFile, realpath } from 'node:fs/promises';
+import { constants, watch, type FSWatcher } from 'node:fs';
+import { open, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock, Timer } from '../clock.ts';
 import { GateError, messageOf } from '../errors.ts';
@@ -49,11 +49,18 @@ async function readOne(path: string, generation: string | undefined): Promise<st
       generation !== undefined && (await leadsIntoMount(path, generation))
         ? join(generation, basename(path))
         : path;
-    const content = await readFile(source);
-    if (content.byteLength > FILE_BYTES) {
-      throw new Error(`it has ${String(content.byteLength)} bytes, at most ${String(FILE_BYTES)} are read`);
+    // A named pipe would keep us waiting for its writer, and with us every reload and the end of the process.
+    const file = await open(source, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const facts = await file.stat();
+      if (!facts.isFile()) throw new Error('it is no regular file');
+      if (facts.size > FILE_BYTES) {
+        throw new Error(`it has ${String(facts.size)} bytes, at most ${String(FILE_BYTES)} are read`);
+      }
+      return await file.readFile('utf8');
+    } finally {
+      await file.close();
     }
-    return content.toString('utf8');
   } catch (error) {
     throw new GateError('GATE_TLS_FILE', `${path}: cannot be read: ${messageOf(error)}`, { cause: error });
   }

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, webcrypto, X509Certificate } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   checkBundle,
@@ -14,11 +14,38 @@ const NOW = Date.UTC(2026, 5, 1, 12);
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
+/** With a key that the issuing of this project never makes. */
+async function selfSigned(algorithm: RsaHashedKeyGenParams): Promise<TlsPair> {
+  await import('reflect-metadata');
+  const { X509CertificateGenerator } = await import('@peculiar/x509');
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    name: 'CN=made elsewhere',
+    keys,
+    signingAlgorithm: algorithm,
+    notBefore: new Date(NOW - DAY),
+    notAfter: new Date(NOW + DAY),
+  });
+  const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
+  const body = Buffer.from(key).toString('base64').replaceAll(/.{64}/g, '$&\n');
+  return {
+    certPem: certificate.toString('pem'),
+    keyPem: `-----BEGIN PRIVATE KEY-----\n${body}\n-----END PRIVATE KEY-----\n`,
+  };
+}
+
 let authority: TlsPair;
 let leaf: TlsPair;
+let weak: TlsPair;
 
 beforeAll(async () => {
   authority = await issueAuthority({ nowMs: NOW });
+  weak = await selfSigned({
+    name: 'RSASSA-PKCS1-v1_5',
+    hash: 'SHA-256',
+    publicExponent: new Uint8Array([1, 0, 1]),
+    modulusLength: 1024,
+  });
   leaf = await issueLeaf(authority, {
     nowMs: NOW,
     dnsNames: ['gate.pacto.svc', 'gate.pacto.svc.cluster.local'],
@@ -149,6 +176,18 @@ describe('the check of a pair', () => {
       () => leaf,
       NOW + 90 * DAY,
       'here: the certificate expired at 2026-08-30T12:00:00.000Z and it is 2026-08-30T12:00:00.000Z: renew it',
+    ],
+    [
+      'a chain whose second certificate is broken',
+      () => ({ ...leaf, certPem: `${leaf.certPem}${authority.certPem.replace(/^M.*$/m, 'AAAA')}` }),
+      NOW,
+      expect.stringMatching(/^here: certificate 2 of 2 cannot be read: /) as string,
+    ],
+    [
+      'a key that is too weak for TLS',
+      () => weak,
+      NOW,
+      expect.stringMatching(/^here: TLS does not take it: .*key too small.*: need another pair$/) as string,
     ],
   ])('denies %s', (_what, pair, nowMs, message) => {
     expect(() => checkPair(pair(), nowMs, 'here')).toThrow(

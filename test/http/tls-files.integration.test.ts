@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -162,6 +163,48 @@ describe('a certificate from files', () => {
       code: 'GATE_TLS_FILE',
       message: expect.stringMatching(/tls\.key: cannot be read: ENOENT/) as string,
     });
+  });
+
+  it('is kept, with its expiry and health, on a reload of a chain that is half broken', async () => {
+    await put(tls.pair);
+    const made = await source();
+    const { port } = await serve(made);
+    const { notAfterMs, health } = { notAfterMs: made.notAfterMs(), health: made.health() };
+    const next = await serverPair(tls.authority, { validDays: 300 });
+    await put({ ...next, certPem: `${next.certPem}${tls.ca.replace(/^M.*$/m, 'AAAA')}` });
+    await until('the refusal is reported', () =>
+      errors.some(({ message }) => message.includes('certificate 2 of 2')),
+    );
+    expect([made.notAfterMs(), made.health()]).toEqual([notAfterMs, health]);
+    expect(await servedFingerprint(port)).toBe(fingerprintOf(tls.pair.certPem));
+    await put(tls.pair);
+    const before = judged;
+    await put(next);
+    await until('the whole chain is taken', () => judged > before && made.notAfterMs() > notAfterMs);
+    expect(await servedFingerprint(port)).toBe(fingerprintOf(next.certPem));
+  });
+
+  it('is denied at once for a named pipe, at the start and at a reload, which goes on afterwards', async () => {
+    execFileSync('mkfifo', [join(directory, 'pipe')]);
+    await put(tls.pair);
+    await rm(join(directory, 'tls.key'));
+    await symlink('pipe', join(directory, 'tls.key'));
+    await expect(source()).rejects.toMatchObject({
+      code: 'GATE_TLS_FILE',
+      message: expect.stringContaining('it is no regular file') as string,
+    });
+    await rm(join(directory, 'tls.key'));
+    await put(tls.pair);
+    const made = await source();
+    await rm(join(directory, 'tls.key'));
+    await symlink('pipe', join(directory, 'tls.key'));
+    await until('the refusal is reported', () =>
+      errors.some(({ message }) => message.includes('no regular file')),
+    );
+    const next = await serverPair(tls.authority);
+    await rm(join(directory, 'tls.key'));
+    await put(next);
+    await until('the next pair is taken', () => made.current().keyPem === next.keyPem);
   });
 
   it.each([
