@@ -246,9 +246,6 @@ export const authorizerLibrary: Library = {
     narrowing('subresource', 'resourcecheck_subresource', unitCost),
     narrowing('namespace', 'resourcecheck_namespace', unitCost),
     narrowing('name', 'resourcecheck_name', unitCost),
-    // Behind a gate of their own in Kubernetes, which is open at every compatibility version (cel.md §4).
-    narrowing('fieldSelector', 'authorizer_fieldselector', selectorCost),
-    narrowing('labelSelector', 'authorizer_labelselector', selectorCost),
     define('check', checkCost, [
       member('pathcheck_check', [PATH_CHECK, STRING], DECISION, checkPath),
       member('resourcecheck_check', [RESOURCE_CHECK, STRING], DECISION, checkResource),
@@ -271,5 +268,18 @@ export const authorizerLibrary: Library = {
     define('error', unitCost, [
       member('decision_error', [DECISION], STRING, ({ answer }: DecisionValue) => answer.error ?? ''),
     ]),
+  ],
+};
+
+/**
+ * Selectors have a gate of their own in Kubernetes, which is open at every compatibility version: they are there
+ * before checks are (cel.md §4).
+ */
+export const authorizerSelectorsLibrary: Library = {
+  name: 'kubernetes.authzSelectors',
+  since: 0,
+  functions: [
+    narrowing('fieldSelector', 'authorizer_fieldselector', selectorCost),
+    narrowing('labelSelector', 'authorizer_labelselector', selectorCost),
   ],
 };
