@@ -33,18 +33,24 @@ export function calculate(operator: ArithmeticOperator, left: Value, right: Valu
   if (typeof left === 'number' && typeof right === 'number' && isIntNumber(left) && isIntNumber(right)) {
     return smallInts(operator, left, right);
   }
-  if (typeof left === 'bigint' || (typeof left === 'number' && isIntNumber(left))) {
-    const other = intOperand(right);
-    return other === undefined ? NO_SUCH_OVERLOAD : ints(operator, BigInt(left), other);
-  }
-  if (typeof left === 'number') return doubles(operator, left, right);
-  if (isBoxedDouble(left)) return doubles(operator, left.valueOf(), right);
-  if (left instanceof Uint) {
-    return right instanceof Uint ? uints(operator, left.value, right.value) : NO_SUCH_OVERLOAD;
-  }
+  if (typeof left === 'bigint' || typeof left === 'number') return numbers(operator, left, right);
   if (typeof left === 'string') {
     // Strings have methods in cel-go, so an operator that they lack is looked for among these.
     return operator === '_+_' && typeof right === 'string' ? left + right : NO_SUCH_OVERLOAD;
+  }
+  return typeof left === 'object' && left !== null ? objects(operator, left, right) : undefined;
+}
+
+function numbers(operator: ArithmeticOperator, left: number | bigint, right: Value): Value | undefined {
+  if (typeof left === 'number' && !isIntNumber(left)) return doubles(operator, left, right);
+  const other = intOperand(right);
+  return other === undefined ? NO_SUCH_OVERLOAD : ints(operator, BigInt(left), other);
+}
+
+function objects(operator: ArithmeticOperator, left: object, right: Value): Value | undefined {
+  if (isBoxedDouble(left)) return doubles(operator, left.valueOf(), right);
+  if (left instanceof Uint) {
+    return right instanceof Uint ? uints(operator, left.value, right.value) : NO_SUCH_OVERLOAD;
   }
   if (left instanceof Timestamp) return timestamps(operator, left, right);
   if (left instanceof Duration) return durations(operator, left, right);
@@ -151,30 +157,30 @@ function doubles(operator: ArithmeticOperator, left: number, right: Value): Valu
 
 function timestamps(operator: ArithmeticOperator, left: Timestamp, right: Value): Value {
   if (operator === '_+_') {
-    return right instanceof Duration ? timestampOf(left.nanoseconds + right.nanoseconds) : NO_SUCH_OVERLOAD;
+    return right instanceof Duration ? timestampOf(left, right.nanoseconds) : NO_SUCH_OVERLOAD;
   }
   if (operator !== '_-_') return NO_SUCH_OVERLOAD;
   if (right instanceof Duration) {
     // Go negates the duration first.
     if (!isInt64(-right.nanoseconds)) return INT_OVERFLOW;
-    return timestampOf(left.nanoseconds - right.nanoseconds);
+    return timestampOf(left, -right.nanoseconds);
   }
   return right instanceof Timestamp ? durationOf(left.nanoseconds - right.nanoseconds) : NO_SUCH_OVERLOAD;
 }
 
 function durations(operator: ArithmeticOperator, left: Duration, right: Value): Value {
   if (operator === '_+_' && right instanceof Timestamp) {
-    return timestampOf(left.nanoseconds + right.nanoseconds);
+    return timestampOf(right, left.nanoseconds);
   }
   if (!(right instanceof Duration)) return NO_SUCH_OVERLOAD;
   if (operator === '_+_') return durationOf(left.nanoseconds + right.nanoseconds);
   return operator === '_-_' ? durationOf(left.nanoseconds - right.nanoseconds) : NO_SUCH_OVERLOAD;
 }
 
-function timestampOf(nanoseconds: bigint): Value {
-  return nanoseconds < TIMESTAMP_MIN || nanoseconds > TIMESTAMP_MAX
-    ? TIMESTAMP_OVERFLOW
-    : new Timestamp(nanoseconds);
+/** In the zone of the timestamp that it is counted from. */
+function timestampOf({ nanoseconds, offsetMinutes }: Timestamp, added: bigint): Value {
+  const sum = nanoseconds + added;
+  return sum < TIMESTAMP_MIN || sum > TIMESTAMP_MAX ? TIMESTAMP_OVERFLOW : new Timestamp(sum, offsetMinutes);
 }
 
 function durationOf(nanoseconds: bigint): Value {

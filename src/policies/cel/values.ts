@@ -77,31 +77,97 @@ export class CelError {
   }
 }
 
-/** A map that an expression made: its keys are compared as CEL compares (numbers across types). */
+/**
+ * A map that an expression made. Keys of different types are different keys, but a number is found under another type
+ * too: a double as an int or uint, these two as each other. A double that is a key is found by doubles only.
+ */
 export class CelMap {
-  readonly #entries: Map<unknown, readonly [key: Value, value: Value]>;
+  /** By what is equal to itself in JavaScript: strings, ints, bools, null, and by identity everything else. */
+  readonly #plain = new Map<unknown, readonly [key: Value, value: Value]>();
+  /** By texts with the type. */
+  readonly #typed = new Map<string, readonly [key: Value, value: Value]>();
 
+  /** @param entries of equal keys the last one counts. */
   constructor(entries: Iterable<readonly [key: Value, value: Value]> = []) {
-    this.#entries = new Map();
-    for (const entry of entries) this.#entries.set(mapKey(entry[0]), entry);
+    for (const entry of entries) this.#set(entry);
+  }
+
+  #set(entry: readonly [key: Value, value: Value]): void {
+    const typed = typedKey(entry[0]);
+    if (typed === undefined) this.#plain.set(entry[0], entry);
+    else this.#typed.set(typed, entry);
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#plain.size + this.#typed.size;
   }
 
   has(key: Value): boolean {
-    return this.#entries.has(mapKey(key));
+    return this.#find(key) !== undefined;
+  }
+
+  /** For whoever builds the map, before anybody else sees it. @returns false where the key is there already. */
+  insert(key: Value, value: Value): boolean {
+    if (this.#find(key) !== undefined) return false;
+    this.#set([key, value]);
+    return true;
   }
 
   get(key: Value): Value | undefined {
-    return this.#entries.get(mapKey(key))?.[1];
+    return this.#find(key)?.[1];
   }
 
-  /** In the order of construction. */
-  entries(): IterableIterator<readonly [key: Value, value: Value]> {
-    return this.#entries.values();
+  #find(key: Value): readonly [key: Value, value: Value] | undefined {
+    if (typeof key === 'string') return this.#plain.get(key);
+    const double = doubleValue(key);
+    if (double !== undefined) return this.#findDouble(double);
+    const exact = this.#findTyped(key);
+    if (exact !== undefined) return exact;
+    if (key instanceof Uint) return key.value < TWO_TO_63 ? this.#plain.get(intOf(key.value)) : undefined;
+    if ((typeof key !== 'number' && typeof key !== 'bigint') || key < 0) return undefined;
+    return this.#typed.get(`uint ${String(key)}`);
   }
+
+  #findTyped(key: Value): readonly [key: Value, value: Value] | undefined {
+    const typed = typedKey(key);
+    return typed === undefined ? this.#plain.get(key) : this.#typed.get(typed);
+  }
+
+  #findDouble(double: number): readonly [key: Value, value: Value] | undefined {
+    if (Number.isNaN(double)) return undefined;
+    const exact = this.#typed.get(`double ${String(double + 0)}`);
+    if (exact !== undefined || !Number.isInteger(double)) return exact;
+    if (double >= 2 ** 64 || double <= -(2 ** 63)) return undefined;
+    const integer = BigInt(double);
+    const int = integer < TWO_TO_63 ? this.#plain.get(intOf(integer)) : undefined;
+    return int ?? this.#typed.get(`uint ${String(integer)}`);
+  }
+
+  /** In no particular order. */
+  *entries(): IterableIterator<readonly [key: Value, value: Value]> {
+    yield* this.#plain.values();
+    yield* this.#typed.values();
+  }
+}
+
+const TWO_TO_63 = 2n ** 63n;
+
+/** Text under which a key is kept that is no key of a JavaScript map by itself. */
+function typedKey(key: Value): string | undefined {
+  const double = doubleValue(key);
+  // NaN is another key each time, and never found: that there is one is all that is kept.
+  if (double !== undefined) return `double ${String(double + 0)}`;
+  if (typeof key !== 'object') return undefined;
+  if (key instanceof Uint) return `uint ${String(key.value)}`;
+  if (key instanceof Timestamp) return `timestamp ${String(key.nanoseconds)}`;
+  if (key instanceof Duration) return `duration ${String(key.nanoseconds)}`;
+  return key instanceof TypeValue ? `type ${key.name}` : undefined;
+}
+
+/** The number of a double in either form; undefined for everything else. */
+function doubleValue(value: Value): number | undefined {
+  if (typeof value === 'number') return isIntNumber(value) ? undefined : value;
+  return isBoxedDouble(value) ? value.valueOf() : undefined;
 }
 
 /** Plain object of a review: own keys only, whatever they are called. */
@@ -149,15 +215,4 @@ export function isIntNumber(value: number): boolean {
 export function isBoxedDouble(value: unknown): value is Number {
   // oxlint-disable-next-line unicorn/no-instanceof-builtins -- the box is made here, in this realm
   return typeof value === 'object' && value instanceof Number;
-}
-
-/** Keys that are equal in CEL have the same key here: 1, 1u and 1.0 are one key. */
-function mapKey(key: Value): unknown {
-  if (key instanceof Uint) return Number.isSafeInteger(Number(key.value)) ? Number(key.value) : key.value;
-  if (isBoxedDouble(key)) return key.valueOf();
-  if (typeof key === 'number' && Number.isInteger(key)) {
-    if (Object.is(key, -0)) return 0;
-    return Number.isSafeInteger(key) ? key : BigInt(key);
-  }
-  return key;
 }

@@ -140,7 +140,8 @@ function negated(value: Value): Value {
 }
 
 function at(container: Value, key: Value): Value {
-  return qualify(container, key) ?? missing(container, key);
+  const found = qualify(container, key);
+  return found === undefined ? missing(container, key) : found;
 }
 
 function choose(condition: Value, whenTrue: Value, whenFalse: Value): Value {

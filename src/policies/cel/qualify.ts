@@ -1,0 +1,68 @@
+/** Fields and elements: `a.b`, `a[b]`, `has(a.b)` on values of any type (cel-go interpreter/attributes.go). */
+import { VariableScope } from './activation.ts';
+import { findKey, isMap } from './equality.ts';
+import { goText } from './libraries/go-value.ts';
+import { NO_SUCH_OVERLOAD } from './ordering.ts';
+import { EvaluationCancelled } from './signals.ts';
+import { typeNameOf } from './type-name.ts';
+import {
+  CelError,
+  CelMap,
+  Optional,
+  TypeValue,
+  Uint,
+  type Value,
+  isBoxedDouble,
+  isIntNumber,
+} from './values.ts';
+
+/**
+ * The value under a key.
+ *
+ * @returns undefined where it is absent: an error or an empty optional, as the caller needs it.
+ */
+export function qualify(value: Value, key: Value): Value | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) return element(value as readonly Value[], key);
+  if (value instanceof VariableScope) {
+    return typeof key === 'string' ? value.get(key) : NO_SUCH_OVERLOAD;
+  }
+  return isMap(value) ? entry(value, key) : undefined;
+}
+
+/** The entry of a map; what Go cannot hash ends the evaluation, as there. */
+export function entry(map: Parameters<typeof findKey>[0], key: Value): Value | undefined {
+  if (key instanceof Uint8Array && map instanceof CelMap && map.size > 0) throw unhashable();
+  return findKey(map, key);
+}
+
+export function unhashable(): EvaluationCancelled {
+  return new EvaluationCancelled('internal error: runtime error: hash of unhashable type types.Bytes');
+}
+
+function element(list: readonly Value[], key: Value): Value | undefined {
+  if (typeof key === 'number' && isIntNumber(key)) return list[key];
+  if (typeof key === 'bigint') return undefined;
+  if (key instanceof Uint && key.value < 2n ** 63n) return list[Number(key.value)];
+  const double = isBoxedDouble(key) ? key.valueOf() : typeof key === 'number' ? key : undefined;
+  if (double !== undefined && Number.isInteger(double) && Math.abs(double) < 2 ** 63) {
+    return list[double + 0];
+  }
+  return double === undefined && !(key instanceof Uint)
+    ? new CelError(`unsupported index type '${typeNameOf(key)}' in list`)
+    : new CelError(`unsupported index value ${goText(key)} in list`);
+}
+
+/** The error of a key that is not there. */
+export function missing(value: Value, key: Value): CelError {
+  return new CelError(`${Array.isArray(value) ? 'index out of bounds' : 'no such key'}: ${goText(key)}`);
+}
+
+/**
+ * What cel-go sees of the value in an optional once it reads the optional by a variable: the plain Go value, so that
+ * an optional in it is gone, and a type is its name.
+ */
+export function withoutWrapper(value: Value): Value {
+  if (value instanceof Optional) return value.value === undefined ? null : withoutWrapper(value.value);
+  return value instanceof TypeValue ? value.name : value;
+}
