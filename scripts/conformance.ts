@@ -1,0 +1,82 @@
+/**
+ * Compares the project with recorded facts: `npm run conformance [-- DIR…] [--only FAMILY] [--verbose]`.
+ * Exit: 0 everything as recorded, 1 something differs, 2 usage.
+ */
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+
+import { celSuite } from '../test/conformance/cel.ts';
+import { readExceptions, type Exceptions } from '../test/conformance/exceptions.ts';
+import type { FamilyResult, Suite } from '../test/conformance/suite.ts';
+
+const SUITES: readonly Suite[] = [celSuite];
+const DEFAULT_DIRECTORIES: readonly string[] = ['test/golden/cel'];
+const EXCEPTIONS_FILE = 'docs/conformance.md';
+/** Failing ids that are named of one family, unless --verbose. */
+const NAMED_FAILURES = 12;
+
+interface Tally {
+  failed: number;
+  readonly families: Set<string>;
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { only: { type: 'string' }, verbose: { type: 'boolean', default: false } },
+});
+
+const exceptions = readExceptions(await readFile(EXCEPTIONS_FILE, 'utf8').catch(() => ''));
+const tally: Tally = { failed: 0, families: new Set() };
+for (const directory of positionals.length > 0 ? positionals : DEFAULT_DIRECTORIES) {
+  const suite = await suiteFor(directory);
+  if (suite === undefined) {
+    process.stderr.write(
+      `${directory}: not in a format of ${SUITES.map((known) => known.name).join(', ')}\n`,
+    );
+    process.exitCode = 2;
+    continue;
+  }
+  for await (const result of suite.run(directory, { only: values.only })) {
+    tally.families.add(result.family);
+    report(result);
+  }
+}
+if (tally.families.size === 0 && process.exitCode === undefined) {
+  process.stderr.write('nothing was compared\n');
+  process.exitCode = 2;
+}
+if (tally.failed > 0) process.exitCode = 1;
+
+async function suiteFor(directory: string): Promise<Suite | undefined> {
+  for (const suite of SUITES) if (await suite.recognises(directory)) return suite;
+  return undefined;
+}
+
+function report(result: FamilyResult): void {
+  const { family, total, failures } = result;
+  process.stdout.write(`${family}: ${String(total - failures.length)}/${String(total)}\n`);
+  if (result.left !== undefined) process.stdout.write(`  left out: ${result.left}\n`);
+  const known = failures.filter((failure) => exceptions.has(failure.id));
+  const unknown = failures.filter((failure) => !exceptions.has(failure.id));
+  for (const failure of unknown.slice(0, values.verbose ? undefined : NAMED_FAILURES)) {
+    process.stdout.write(`  failed ${failure.id}\n`);
+    if (values.verbose) process.stdout.write(`${failure.detail.replaceAll(/^/gm, '    ')}\n`);
+  }
+  if (!values.verbose && unknown.length > NAMED_FAILURES) {
+    process.stdout.write(`  … and ${String(unknown.length - NAMED_FAILURES)} more (--verbose names all)\n`);
+  }
+  for (const { id } of known) process.stdout.write(`  excepted ${id}: ${exceptions.get(id) ?? ''}\n`);
+  const healed = listed(exceptions, family, failures);
+  for (const id of healed) process.stdout.write(`  passes although it is listed: ${id}\n`);
+  tally.failed += unknown.length + healed.length;
+}
+
+/** Ids of the family that are listed as failing, and pass. */
+function listed(
+  all: Exceptions,
+  family: string,
+  failures: readonly { readonly id: string }[],
+): readonly string[] {
+  const failed = new Set(failures.map((failure) => failure.id));
+  return [...all.keys()].filter((id) => id.replace(/-[^-]*$/, '') === family && !failed.has(id));
+}
