@@ -51,6 +51,7 @@ function objectText(value: Value): string {
   if (value instanceof Optional) {
     return value.value === undefined ? 'optional.none()' : `optional(${goText(value.value)})`;
   }
+  // oxlint-disable-next-line typescript/no-base-to-string -- libraries print their values themselves
   return value instanceof Opaque ? String(value) : '';
 }
 

@@ -4,6 +4,9 @@ import { CelError } from '../values.ts';
 /** How many zones stay known: policies name a handful, objects may name any. */
 const MAX_ZONES = 64;
 
+/** "Local" is the zone of the API server, whose images run in UTC; ICU does not know "Factory". */
+const UTC_NAMES: ReadonlySet<string> = new Set(['', 'UTC', 'Local', 'Factory']);
+
 /** Names of one word that are written in capitals. ICU knows more (`PST`, `ACT`); they are its own, not IANA's. */
 // prettier-ignore
 const CAPITAL_NAMES: ReadonlySet<string> = new Set([
@@ -13,6 +16,7 @@ const CAPITAL_NAMES: ReadonlySet<string> = new Set([
 
 /** Names that no rule writes. */
 const IRREGULAR_NAMES: ReadonlySet<string> = new Set([
+  'America/Argentina/ComodRivadavia',
   'America/Knox_IN',
   'Antarctica/DumontDUrville',
   'Antarctica/McMurdo',
@@ -28,6 +32,10 @@ const IRREGULAR_NAMES: ReadonlySet<string> = new Set([
 
 /** Words that stay small within a name: Dar_es_Salaam, Port-au-Prince, Isle_of_Man. */
 const SMALL_WORDS: ReadonlySet<string> = new Set(['au', 'es', 'of']);
+
+/** Directories of the database: Go opens one, and then cannot read it. */
+const DIRECTORIES =
+  /^(?:Africa|America(?:\/(?:Argentina|Indiana|Kentucky|North_Dakota))?|Antarctica|Arctic|Asia|Atlantic|Australia|Brazil|Canada|Chile|Etc|Europe|Indian|Mexico|Pacific|US)$/;
 
 /** Zones that ICU has beside those of IANA. */
 const FOREIGN = /^(?:SystemV\/.*|US\/Pacific-New)$/;
@@ -45,8 +53,7 @@ export class TimeZones {
    * @returns seconds east of UTC, or Go's error for a name that is none
    */
   offsetSeconds(name: string, at: number): number | CelError {
-    // "Local" is the zone of the API server, whose images run in UTC.
-    if (name === '' || name === 'UTC' || name === 'Local') return 0;
+    if (UTC_NAMES.has(name)) return 0;
     let zone = this.#zones.get(name);
     if (zone === undefined) {
       zone = openZone(name);
@@ -61,6 +68,7 @@ function openZone(name: string): Zone | CelError {
   if (name.includes('..') || name.startsWith('/') || name.startsWith('\\')) {
     return new CelError('time: invalid location name');
   }
+  if (DIRECTORIES.test(name)) return new CelError('is a directory');
   const unknown = new CelError(`unknown time zone ${name}`);
   if (!isWrittenAsIana(name)) return unknown;
   try {
