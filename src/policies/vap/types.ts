@@ -3,10 +3,6 @@
  * more. Made by read.ts alone.
  */
 
-export type MatchPolicy = 'Exact' | 'Equivalent';
-export type ValidationAction = 'Deny' | 'Warn' | 'Audit';
-export type StatusReason = 'Forbidden' | 'Invalid' | 'RequestEntityTooLarge' | 'Unauthorized';
-
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: string;
@@ -33,7 +29,8 @@ export interface MatchResources {
   readonly objectSelector: LabelSelector;
   readonly resourceRules: readonly NamedRule[];
   readonly excludeResourceRules: readonly NamedRule[];
-  readonly matchPolicy: MatchPolicy;
+  /** `Equivalent` or `Exact`, unless stored without validation. */
+  readonly matchPolicy: string;
 }
 
 export interface MatchCondition {
@@ -69,7 +66,8 @@ export interface Policy {
   /** Undefined only in an object that was stored without validation. */
   readonly matchConstraints?: MatchResources;
   readonly validations: readonly Validation[];
-  readonly failurePolicy: 'Fail' | 'Ignore';
+  /** `Fail` or `Ignore`; something else only in an object that was stored without validation, and then not `Ignore`. */
+  readonly failurePolicy: string;
   readonly auditAnnotations: readonly AuditAnnotation[];
   readonly matchConditions: readonly MatchCondition[];
   readonly variables: readonly Variable[];
@@ -87,5 +85,6 @@ export interface Binding {
   readonly policyName: string;
   readonly paramRef?: ParamRef;
   readonly matchResources?: MatchResources;
-  readonly validationActions: readonly ValidationAction[];
+  /** Of `Deny`, `Warn` and `Audit`, unless stored without validation. */
+  readonly validationActions: readonly string[];
 }
