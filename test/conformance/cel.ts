@@ -6,7 +6,7 @@ import { readJson } from '../../src/json.ts';
 import type { Activation } from '../../src/policies/cel/activation.ts';
 import { type CelType, DYN } from '../../src/policies/cel/cel-type.ts';
 import { Cel, withVariables } from '../../src/policies/cel/cel.ts';
-import type { Environment, EnvironmentOptions } from '../../src/policies/cel/environment.ts';
+import type { EnvironmentOptions } from '../../src/policies/cel/environment.ts';
 import { bindAuthorizer } from '../../src/policies/cel/libraries/authorizer.ts';
 import { Budget, type Program } from '../../src/policies/cel/program.ts';
 import type { AuthorizerBinding } from '../../src/policies/cel/signals.ts';

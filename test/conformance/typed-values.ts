@@ -1,6 +1,8 @@
 /** Typed values of test/golden/cel (its README has the table), as compact JSON texts that compare as text. */
 import { createHash } from 'node:crypto';
 
+import { VariableScope } from '../../src/policies/cel/activation.ts';
+import { scopeRounds } from '../../src/policies/cel/rounds.ts';
 import {
   CelError,
   CelMap,
@@ -55,6 +57,10 @@ function objectText(value: object): string {
     return `{"optional":${value.value === undefined ? 'null' : typedText(value.value)}}`;
   }
   if (value instanceof CelError) return `{"error":${jsonString(value.message)}}`;
+  if (value instanceof VariableScope) {
+    const { first = [], second = [] } = scopeRounds(value);
+    return mapText(first.map((key, index) => [key, second[index] ?? null]));
+  }
   if (value instanceof Opaque) {
     const member = TEXT_MEMBERS[value.typeName];
     return member === undefined
@@ -63,8 +69,12 @@ function objectText(value: object): string {
         `{"${member}":${jsonString(String(value))}}`;
   }
   if (Array.isArray(value)) return `{"list":[${(value as Value[]).map(typedText).join(',')}]}`;
-  const entries =
-    value instanceof CelMap ? [...value.entries()] : (Object.entries(value) as [string, Value][]);
+  return mapText(
+    value instanceof CelMap ? [...value.entries()] : (Object.entries(value) as [string, Value][]),
+  );
+}
+
+function mapText(entries: readonly (readonly [key: Value, value: Value])[]): string {
   const pairs = entries.map(([key, item]): [string, string] => [typedText(key), typedText(item)]);
   pairs.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   return `{"map":[${pairs.map(([key, item]) => `[${key},${item}]`).join(',')}]}`;

@@ -50,8 +50,9 @@ export class VariableScope extends Opaque {
     return this.#activation;
   }
 
-  has(name: string): boolean {
-    return this.#variables.has(name);
+  /** Of all variables, in the order of their declaration. */
+  names(): Iterable<string> {
+    return this.#variables.keys();
   }
 
   /** @returns undefined where there is no such variable. */

@@ -102,11 +102,13 @@ function unwrapped(optional: Optional): Optional {
 /** `a.b.c`: the way that nearly every expression goes. */
 function fields(root: Run, keys: readonly string[], qualifiers: readonly Qualifier[]): Run {
   // Names that every object inherits are looked at more closely.
-  const plain = keys.every((key) => !(key in Object.prototype));
-  const slow = steps(root, qualifiers);
-  if (!plain) return slow;
-  const walk = (frame: Frame, first: Value): Value => {
-    let value = first;
+  if (keys.some((key) => key in Object.prototype)) return steps(root, qualifiers);
+  const [only] = keys;
+  if (keys.length === 1 && only !== undefined) return oneField(root, only, qualifiers);
+  return (frame) => {
+    let value = root(frame);
+    if (value instanceof CelError) return value;
+    if (value instanceof Optional) return follow(frame, value, qualifiers);
     let taken = 0;
     for (const key of keys) {
       const next = field(value, key);
@@ -120,10 +122,17 @@ function fields(root: Run, keys: readonly string[], qualifiers: readonly Qualifi
     frame.step(taken);
     return value;
   };
+}
+
+function oneField(root: Run, key: string, qualifiers: readonly Qualifier[]): Run {
   return (frame) => {
-    const first = root(frame);
-    if (first instanceof CelError) return first;
-    return first instanceof Optional ? follow(frame, first, qualifiers) : walk(frame, first);
+    const value = root(frame);
+    if (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
+      frame.step(1);
+      const found = (value as Readonly<Record<string, Value>>)[key];
+      return found === undefined ? missing(value, key) : found;
+    }
+    return value instanceof CelError ? value : follow(frame, value, qualifiers);
   };
 }
 

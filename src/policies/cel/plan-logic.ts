@@ -48,6 +48,14 @@ export function equalityPlan(left: Run, right: Run): Plan {
     run: (frame) => {
       const a = left(frame);
       const b = right(frame);
+      if (typeof a === 'string' && typeof b === 'string') {
+        frame.charge(textCost(a, b));
+        return a === b;
+      }
+      if (typeof a === 'number' && typeof b === 'number') {
+        frame.step(1);
+        return a === b;
+      }
       frame.charge(a instanceof Opaque ? 1 : equalityCost(a, b));
       if (a instanceof CelError) return a;
       if (b instanceof CelError) return b;
@@ -62,12 +70,24 @@ export function inequalityPlan(left: Run, right: Run): Plan {
     run: (frame) => {
       const a = left(frame);
       const b = right(frame);
+      if (typeof a === 'string' && typeof b === 'string') {
+        frame.charge(textCost(a, b));
+        return a !== b;
+      }
       frame.charge(equalityCost(a, b));
       if (a instanceof CelError) return a;
       if (b instanceof CelError) return b;
       return !isEqual(a, b);
     },
   };
+}
+
+/** Up to ten code units are one to ten code points. */
+const SHORT_TEXT = 10;
+
+function textCost(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  return length <= SHORT_TEXT ? Math.sign(length) : equalityCost(left, right);
 }
 
 function equalityCost(left: Value, right: Value): number {

@@ -1,11 +1,11 @@
 /** Macros. They are charged as what cel-go expands them to, step by step (cel-go parser/macro.go, ext/). */
 import { isMap } from './equality.ts';
 import type { Frame } from './frame.ts';
-import { goTypeName } from './go-type-name.ts';
 import { entriesOf, insertInto } from './libraries/comprehensions.ts';
 import { NO_SUCH_OVERLOAD } from './ordering.ts';
 import type { Plan, Run } from './plan.ts';
 import { conjunction, disjunction } from './plan-logic.ts';
+import { type Rounds, doubleRounds, singleRounds } from './rounds.ts';
 import { typeNameOf } from './type-name.ts';
 import { CelError, CelMap, type Value } from './values.ts';
 
@@ -22,86 +22,38 @@ export interface Loop {
   readonly body: Plan;
 }
 
-/** One round. @returns false to end the loop. */
-type Round = () => boolean;
-
-/**
- * Goes over a list or a map.
- *
- * @param before what is done before the variables are set; false ends the loop.
- * @returns the error of a range that is neither list nor map.
- */
-function iterate(
-  frame: Frame,
-  range: Value,
-  slots: readonly number[],
-  before: Round,
-  round: Round,
-): CelError | undefined {
-  const { locals } = frame;
-  const first = slots[0] as number;
-  const second = slots[1];
-  if (Array.isArray(range)) {
-    const list = range as readonly Value[];
-    for (let i = 0; i < list.length; i++) {
-      frame.iterate();
-      if (!before()) return undefined;
-      if (second === undefined) locals[first] = list[i];
-      else {
-        locals[first] = i;
-        locals[second] = list[i];
-      }
-      if (!round()) return undefined;
-    }
-    return undefined;
-  }
-  if (!isMap(range)) {
-    return new CelError(
-      second === undefined
-        ? `got '${goTypeName(range)}', expected iterable type`
-        : `unsupported comprehension range type: ${goTypeName(range)}`,
-    );
-  }
-  for (const [key, value] of entriesOf(range)) {
-    frame.iterate();
-    if (!before()) return undefined;
-    locals[first] = key;
-    if (second !== undefined) locals[second] = value;
-    if (!round()) return undefined;
-  }
-  return undefined;
+function roundsOf(frame: Frame, { range, slots }: Loop): Rounds | CelError {
+  const over = range(frame);
+  if (over instanceof CelError) return over;
+  return slots.length === 1 ? singleRounds(over) : doubleRounds(over);
 }
 
-function always(): boolean {
-  return true;
+/** Sets the variables. */
+function enter(frame: Frame, { slots }: Loop, { first, second }: Rounds, index: number): void {
+  const { locals } = frame;
+  locals[slots[0] as number] = first === undefined ? index : first[index];
+  if (second !== undefined && slots.length > 1) locals[slots[1] as number] = second[index];
 }
 
 /** `all` and `exists`. Each round costs what it takes to see whether the result is known, and to read it again. */
-export function quantifierPlan({ range, slots, body }: Loop, kind: 'all' | 'exists'): Plan {
+export function quantifierPlan(loop: Loop, kind: 'all' | 'exists'): Plan {
   const decided = kind === 'exists';
   const combine = decided ? disjunction : conjunction;
   const conditionCost = decided ? 3 : 2;
-  const { run } = body;
+  const { run } = loop.body;
   return {
     run: (frame) => {
-      const over = range(frame);
-      if (over instanceof CelError) return over;
+      const rounds = roundsOf(frame, loop);
+      if (rounds instanceof CelError) return rounds;
       let result: Value = !decided;
-      const error = iterate(
-        frame,
-        over,
-        slots,
-        () => {
-          frame.step(conditionCost);
-          return result !== decided;
-        },
-        () => {
-          frame.step(1);
-          result = combine(result, run(frame));
-          return true;
-        },
-      );
-      if (error !== undefined) return error;
+      for (let i = 0; i < rounds.count; i++) {
+        frame.iterate();
+        frame.step(conditionCost);
+        if (result === decided) break;
+        enter(frame, loop, rounds, i);
+        frame.step(1);
+        result = combine(result, run(frame));
+      }
       frame.step(1);
       return result;
     },
@@ -109,127 +61,123 @@ export function quantifierPlan({ range, slots, body }: Loop, kind: 'all' | 'exis
 }
 
 /** `exists_one`: goes over everything, and absorbs nothing. */
-export function existsOnePlan({ range, slots, body }: Loop): Plan {
-  const { run } = body;
+export function existsOnePlan(loop: Loop): Plan {
+  const { run } = loop.body;
   return {
     run: (frame) => {
-      const over = range(frame);
-      if (over instanceof CelError) return over;
+      const rounds = roundsOf(frame, loop);
+      if (rounds instanceof CelError) return rounds;
       let count = 0;
       let failure: CelError | undefined;
-      const error = iterate(frame, over, slots, always, () => {
+      for (let i = 0; i < rounds.count; i++) {
+        frame.iterate();
+        enter(frame, loop, rounds, i);
         const satisfied = run(frame);
         if (satisfied === true) {
           frame.step(2);
           count++;
         } else if (satisfied !== false) {
-          failure = satisfied instanceof CelError ? satisfied : NO_SUCH_OVERLOAD;
+          failure = errorOf(satisfied);
         }
-        return true;
-      });
-      if (error !== undefined) return error;
+      }
       frame.step(2);
       return failure ?? count === 1;
     },
   };
 }
 
-/**
- * `map`, `filter`, `transformList`: `result + [body]` in every round. After an error nothing is added any more, and
- * everything is evaluated still.
- */
-export function listPlan({ range, slots, filter, body }: Loop): Plan {
-  const { run } = body;
-  const listCost = body.constant === undefined ? LIST_COST : 0;
+function errorOf(value: Value): CelError {
+  return value instanceof CelError ? value : NO_SUCH_OVERLOAD;
+}
+
+/** What the rounds of a macro that builds something make. */
+interface Collector {
+  /** One round; what it costs is charged here. After a failure nothing is added any more. */
+  readonly add: (frame: Frame, failed: boolean) => CelError | undefined;
+  readonly result: () => Value;
+}
+
+/** Macros that build a list or a map: all rounds are gone through, also after an error. */
+function collectorPlan(loop: Loop, collect: () => Collector): Plan {
+  const { filter } = loop;
   return {
     run: (frame) => {
-      const over = range(frame);
-      if (over instanceof CelError) return over;
-      const result: Value[] = [];
+      const rounds = roundsOf(frame, loop);
+      if (rounds instanceof CelError) return rounds;
+      const collector = collect();
       let failure: CelError | undefined;
-      const error = iterate(frame, over, slots, always, () => {
+      for (let i = 0; i < rounds.count; i++) {
+        frame.iterate();
+        enter(frame, loop, rounds, i);
         const chosen = filter === undefined ? true : filter(frame);
-        if (chosen === false) return true;
-        if (chosen !== true) {
-          failure = chosen instanceof CelError ? chosen : NO_SUCH_OVERLOAD;
-          return true;
+        if (chosen === true) {
+          // The result is read first.
+          frame.step(1);
+          failure = collector.add(frame, failure !== undefined) ?? failure;
+        } else if (chosen !== false) {
+          failure = errorOf(chosen);
         }
-        frame.step(1);
+      }
+      frame.step(1);
+      return failure ?? collector.result();
+    },
+  };
+}
+
+/** `map`, `filter`, `transformList`: `result + [body]` in every round. */
+export function listPlan(loop: Loop): Plan {
+  const { run, constant } = loop.body;
+  const listCost = constant === undefined ? LIST_COST : 0;
+  return collectorPlan(loop, () => {
+    const list: Value[] = [];
+    return {
+      add: (frame, failed) => {
         const element = run(frame);
         if (listCost > 0) frame.charge(listCost);
         frame.step(1);
-        if (failure !== undefined) return true;
-        if (element instanceof CelError) failure = element;
-        else result.push(element);
-        return true;
-      });
-      if (error !== undefined) return error;
-      frame.step(1);
-      return failure ?? result;
-    },
-  };
+        if (failed) return undefined;
+        if (element instanceof CelError) return element;
+        list.push(element);
+        return undefined;
+      },
+      result: () => list,
+    };
+  });
 }
 
 /** `transformMap`: the function that adds is not called any more after an error, so the rest is not evaluated. */
-export function mapPlan({ range, slots, filter, body }: Loop): Plan {
-  const { run } = body;
-  const first = slots[0] as number;
-  return {
-    run: (frame) => {
-      const over = range(frame);
-      if (over instanceof CelError) return over;
-      const result = new CelMap();
-      let failure: CelError | undefined;
-      const error = iterate(frame, over, slots, always, () => {
-        const chosen = filter === undefined ? true : filter(frame);
-        if (chosen === false) return true;
-        if (chosen !== true) {
-          failure = chosen instanceof CelError ? chosen : NO_SUCH_OVERLOAD;
-          return true;
-        }
-        frame.step(1);
-        if (failure !== undefined) return true;
+export function mapPlan(loop: Loop): Plan {
+  const { run } = loop.body;
+  const [slot = 0] = loop.slots;
+  return collectorPlan(loop, () => {
+    const map = new CelMap();
+    return {
+      add: (frame, failed) => {
+        if (failed) return undefined;
         frame.step(1);
         const value = run(frame);
         frame.step(1);
-        failure =
-          value instanceof CelError ? value : insertInto(result, [[frame.locals[first] as Value, value]]);
-        return true;
-      });
-      if (error !== undefined) return error;
-      frame.step(1);
-      return failure ?? result;
-    },
-  };
+        return value instanceof CelError ? value : insertInto(map, [[frame.locals[slot] as Value, value]]);
+      },
+      result: () => map,
+    };
+  });
 }
 
 /** `transformMapEntry`: the entries of the map that the body gives. */
-export function mapEntryPlan({ range, slots, filter, body }: Loop): Plan {
-  const { run } = body;
-  return {
-    run: (frame) => {
-      const over = range(frame);
-      if (over instanceof CelError) return over;
-      const result = new CelMap();
-      let failure: CelError | undefined;
-      const error = iterate(frame, over, slots, always, () => {
-        const chosen = filter === undefined ? true : filter(frame);
-        if (chosen === false) return true;
-        if (chosen !== true) {
-          failure = chosen instanceof CelError ? chosen : NO_SUCH_OVERLOAD;
-          return true;
-        }
-        frame.step(1);
+export function mapEntryPlan(loop: Loop): Plan {
+  const { run } = loop.body;
+  return collectorPlan(loop, () => {
+    const map = new CelMap();
+    return {
+      add: (frame, failed) => {
         const entries = run(frame);
         frame.step(1);
-        failure ??= addEntries(result, entries);
-        return true;
-      });
-      if (error !== undefined) return error;
-      frame.step(1);
-      return failure ?? result;
-    },
-  };
+        return failed ? undefined : addEntries(map, entries);
+      },
+      result: () => map,
+    };
+  });
 }
 
 function addEntries(result: CelMap, entries: Value): CelError | undefined {
