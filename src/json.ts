@@ -28,13 +28,14 @@ const INT64_TOKEN_LENGTH = 20;
 /** Digits of 2^53: a shorter integer token, sign included, is always safe. */
 const UNSAFE_INTEGER_LENGTH = 16;
 
-export type JsonFault = 'empty' | 'utf8' | 'syntax' | 'depth' | 'number';
+export type JsonFault = 'empty' | 'utf8' | 'syntax' | 'depth' | 'values' | 'number';
 
 const FAULT_TEXT: Readonly<Record<JsonFault, string>> = {
   empty: 'there is nothing to read',
   utf8: 'it is not UTF-8',
   syntax: 'it is not JSON',
   depth: 'it is nested too deeply',
+  values: 'it holds too many values',
   number: 'a number is out of the range of a double',
 };
 
@@ -56,6 +57,11 @@ export interface ReadJsonOptions {
   /** Arrays and objects inside each other at most. Default 512; the exact reader recurses, so keep it below 5,000. */
   readonly maxDepth?: number;
   /**
+   * Opening brackets and commas at most: what reading costs goes by them, and not by bytes. One value more or less
+   * for each. Default: any number.
+   */
+  readonly maxValues?: number;
+  /**
    * What the token `-0` is. `double` (default): in an AdmissionReview, where the API server writes the double -0.0
    * so. `int`: in files and recorded inputs, where the API server would read the integer 0.
    */
@@ -73,7 +79,7 @@ export function readJson(bytes: Uint8Array, options: ReadJsonOptions = {}): unkn
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.length === 0) throw new JsonError('empty', 0);
   if (!isUtf8(buffer)) throw new JsonError('utf8', firstBrokenByte(buffer));
-  const exact = needsExactReading(buffer, maxDepth);
+  const exact = needsExactReading(buffer, maxDepth, options.maxValues ?? Infinity);
   // For ASCII both decoders agree, and this one is six times as fast.
   const text = isAscii(buffer) ? buffer.toString('latin1') : buffer.toString('utf8');
   if (!exact) {
@@ -100,21 +106,32 @@ function firstBrokenByte(buffer: Buffer): number {
  * unsafe, `-0`, or a `\ud…` escape, which may be half a pair (rare, for Go writes such characters as UTF-8). Of a
  * text that is not JSON it says anything: then the parser decides.
  *
- * @throws JsonError depth
+ * It goes on to the end even when it knows: nesting and values are counted before any of them is made.
+ *
+ * @throws JsonError depth, values
  */
-function needsExactReading(buffer: Buffer, maxDepth: number): boolean {
-  const scan: Scan = { at: 0, depth: 0, inString: false, backslash: -1, long: LONG_STRING_BYTES };
-  for (;;) {
-    const found = scanShort(buffer, scan, maxDepth);
-    if (found !== undefined) return found;
-    if (scanLong(buffer, scan)) return true;
-  }
+function needsExactReading(buffer: Buffer, maxDepth: number, maxValues: number): boolean {
+  const scan: Scan = {
+    at: 0,
+    depth: 0,
+    values: 0,
+    exact: false,
+    inString: false,
+    backslash: -1,
+    long: LONG_STRING_BYTES,
+  };
+  while (scanShort(buffer, scan, maxDepth, maxValues)) scanLong(buffer, scan);
+  return scan.exact;
 }
 
 /** Where the scan is: it goes back and forth between two loops. */
 interface Scan {
   at: number;
   depth: number;
+  /** Opening brackets and commas so far. */
+  values: number;
+  /** Whether something was found that `JSON.parse` might falsify. */
+  exact: boolean;
   /** Inside a string, past its opening quote. */
   inString: boolean;
   /** The next backslash at or after `at`, as far as it is known; the length of the text where there is none. */
@@ -130,13 +147,14 @@ const LONG_STRING_BYTES = 256;
  * One pass over the bytes, a quarter of the time of `JSON.parse`. It calls nothing on the way: a call in this loop
  * makes the engine load the buffer's address and length again for every byte, which doubles the time.
  *
- * @returns the answer, or undefined in the middle of a long string.
+ * @returns true in the middle of a long string, false at the end.
+ * @throws JsonError depth, values
  */
 // oxlint-disable-next-line eslint/complexity -- one loop without calls, see above
-function scanShort(buffer: Uint8Array, scan: Scan, maxDepth: number): boolean | undefined {
+function scanShort(buffer: Uint8Array, scan: Scan, maxDepth: number, maxValues: number): boolean {
   const length = buffer.length;
   const { long } = scan;
-  let { at, depth, inString } = scan;
+  let { at, depth, values, exact, inString } = scan;
   while (at < length) {
     let byte = inString ? 0x22 : (buffer[at++] as number);
     if (byte === 0x22) {
@@ -149,18 +167,23 @@ function scanShort(buffer: Uint8Array, scan: Scan, maxDepth: number): boolean | 
           break;
         }
         if (byte !== 0x5c) continue;
-        if (buffer[at] === 0x75 && ((buffer[at + 1] as number) | 0x20) === 0x64) return true;
+        if (buffer[at] === 0x75 && ((buffer[at + 1] as number) | 0x20) === 0x64) exact = true;
         at++;
       }
       if (inString && at < length) {
         scan.at = at;
         scan.depth = depth;
+        scan.values = values;
+        scan.exact = exact;
         scan.inString = true;
-        return undefined;
+        return true;
       }
+    } else if (byte === 0x2c) {
+      if (++values > maxValues) throw new JsonError('values', at - 1);
     } else if ((byte | 0x20) === 0x7b) {
       // `{` or `[`
       if (++depth > maxDepth) throw new JsonError('depth', at - 1);
+      if (++values > maxValues) throw new JsonError('values', at - 1);
     } else if ((byte | 0x20) === 0x7d) {
       depth--;
     } else if (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) {
@@ -171,20 +194,19 @@ function scanShort(buffer: Uint8Array, scan: Scan, maxDepth: number): boolean | 
         at++;
       }
       // `.`, `e` or `E`
-      if (byte === 0x2e || (byte | 0x20) === 0x65 || at - start >= UNSAFE_INTEGER_LENGTH) return true;
-      if (buffer[start] === 0x2d && buffer[start + 1] === 0x30) return true;
+      if (byte === 0x2e || (byte | 0x20) === 0x65 || at - start >= UNSAFE_INTEGER_LENGTH) exact = true;
+      if (buffer[start] === 0x2d && buffer[start + 1] === 0x30) exact = true;
     }
   }
+  scan.exact = exact;
   return false;
 }
 
 /**
  * Goes on inside a long string, from quote to quote and from backslash to backslash. Where backslashes are dense, as
  * in JSON kept as text, it gives back to the other loop, still inside the string.
- *
- * @returns whether there is an escape that needs exact reading.
  */
-function scanLong(buffer: Buffer, scan: Scan): boolean {
+function scanLong(buffer: Buffer, scan: Scan): void {
   const length = buffer.length;
   for (;;) {
     if (scan.backslash < scan.at) scan.backslash = indexOrLength(buffer, 0x5c, scan.at);
@@ -192,15 +214,15 @@ function scanLong(buffer: Buffer, scan: Scan): boolean {
     if (quote < scan.backslash || quote === length) {
       scan.at = Math.min(quote + 1, length);
       scan.inString = false;
-      return false;
+      return;
     }
     const { backslash } = scan;
-    if (buffer[backslash + 1] === 0x75 && ((buffer[backslash + 2] as number) | 0x20) === 0x64) return true;
+    if (buffer[backslash + 1] === 0x75 && ((buffer[backslash + 2] as number) | 0x20) === 0x64) scan.exact = true;
     const dense = backslash - scan.at < LONG_STRING_BYTES;
     scan.at = Math.min(backslash + 2, length);
     if (dense) {
       scan.long = Math.min(scan.long * 4, 64 * 1024);
-      return false;
+      return;
     }
   }
 }

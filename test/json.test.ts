@@ -156,6 +156,23 @@ describe('hostile texts', () => {
     },
   );
 
+  it.each<[string, string, number]>([
+    ['commas in an array', `[${'1,'.repeat(99)}1]`, 100],
+    ['empty arrays', `[${'[],'.repeat(49)}[]]`, 100],
+    ['members', `{${Array.from({ length: 100 }, (_, index) => `"k${String(index)}":0`).join(',')}}`, 100],
+    ['numbers after one that needs exact reading', `[1.0,${'1,'.repeat(98)}1]`, 100],
+    ['levels', '['.repeat(100) + ']'.repeat(100), 100],
+    ['values after a long string', `["${'a'.repeat(9_999)}",${'1,'.repeat(98)}1]`, 100],
+    [String.raw`values after half a surrogate pair`, String.raw`["\ud800",${'1,'.repeat(98)}1]`, 100],
+  ])('reads as many %s as are allowed and refuses one more before making any', (_what, text, values) => {
+    expect(() => read(text, { maxValues: values })).not.toThrow();
+    expect(faultOf(Buffer.from(text), { maxValues: values - 1 })).toMatchObject({ kind: 'values' });
+  });
+
+  it('counts no comma inside a string', () => {
+    expect(read(`"${','.repeat(600)}\\"${','.repeat(600)}"`, { maxValues: 1 })).toHaveLength(1201);
+  });
+
   it('counts no bracket inside a string', () => {
     expect(read(`"${'['.repeat(600)}\\"${'{'.repeat(600)}"`)).toHaveLength(1201);
   });
