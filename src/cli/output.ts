@@ -57,7 +57,9 @@ export function say(around: Pick<Surroundings, 'stderr'>, message: string, code?
 /** Says what was thrown, and which exit code that is. A fault of our own comes with its stack. */
 export function sayError(around: Pick<Surroundings, 'stderr'>, error: unknown): ExitCode {
   if (error instanceof GateError) {
-    say(around, error.message, error.code);
+    // Which kubeconfig: for whoever has it before them, and not in a message that may reach somebody else's kubectl.
+    const { origin } = error.fields;
+    say(around, origin === undefined ? error.message : `${error.message} (by ${String(origin)})`, error.code);
     return error.disposition === 'input' || error.disposition === 'configuration' ? EXIT.usage : EXIT.unknown;
   }
   // The system's own words say which file or address it is about: `listen EADDRINUSE: address already in use …`.

@@ -45,7 +45,7 @@ export function errorFromAnswer(
   const said = status?.message === undefined ? '' : `, ${quote(withoutSecrets(status.message))}`;
   const step =
     code === 'GATE_CLUSTER_UNAUTHORIZED'
-      ? `check the token or client certificate of ${question.origin}`
+      ? 'check the token or client certificate that we use'
       : NEXT_STEP[code];
   return new GateError(
     code,
@@ -53,6 +53,7 @@ export function errorFromAnswer(
     {
       fields: {
         httpStatus,
+        ...(code === 'GATE_CLUSTER_NOT_FOUND' && { missing: status?.details?.name ?? '' }),
         ...(status?.reason !== undefined && { reason: status.reason.slice(0, 64) }),
         ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
       },
@@ -64,7 +65,7 @@ export function errorFromAnswer(
 export function malformedAnswer(question: Question, found: string): GateError {
   return new GateError(
     'GATE_CLUSTER_ANSWER',
-    `cannot ${question.what}: the answer is not one of a Kubernetes API server (found ${found}); check the address in ${question.origin} and any proxy on the way`,
+    `cannot ${question.what}: the answer is not one of a Kubernetes API server (found ${found}); check its address and any proxy on the way`,
   );
 }
 
@@ -72,13 +73,11 @@ export function malformedAnswer(question: Question, found: string): GateError {
 export function unreachable(question: Question, cause: unknown): GateError {
   const code = networkCode(cause);
   const isTls = /CERT|TLS|SSL|ISSUER|SIGNATURE|SELF_SIGNED/i.test(code);
-  const step = isTls
-    ? `check the CA and server name in ${question.origin}`
-    : `check the address in ${question.origin} and the network`;
+  const step = isTls ? 'check the CA and the server name' : 'check its address and the network';
   return new GateError(
     'GATE_CLUSTER_UNREACHABLE',
     `cannot ${question.what}: no answer from the API server (found ${code}); ${step}`,
-    { cause, fields: { network: code } },
+    { cause, fields: { network: code, origin: question.origin } },
   );
 }
 

@@ -98,10 +98,14 @@ class RestCluster implements Cluster {
         ...(options.metadataOnly === true && { accept: PARTIAL_OBJECT }),
         repeatable: true,
       });
-      return adopt(body, kind, question);
+      const object = adopt(body, kind, question);
+      if (!isCalled(object, kind, name)) throw malformedAnswer(question, 'another object');
+      return object;
     } catch (error) {
-      if (error instanceof GateError && error.code === 'GATE_CLUSTER_NOT_FOUND') return undefined;
-      throw error;
+      if (!(error instanceof GateError) || error.code !== 'GATE_CLUSTER_NOT_FOUND') throw error;
+      if (error.fields['missing'] === name.name) return undefined;
+      // Of something else, such as the namespace in a proxy's answer: that proves nothing about the object.
+      throw malformedAnswer(question, 'the absence of something else');
     }
   }
 
@@ -365,9 +369,18 @@ function isSegment(value: string): boolean {
 function adopt(value: unknown, kind: Kind, question: Question): KubeObject {
   if (!isRecord(value) || !isRecord(value['metadata']) || typeof value['metadata']['name'] !== 'string')
     throw malformedAnswer(question, 'an object without metadata.name');
+  // Left out in the items of a list. What says that it is another kind proves nothing about ours.
+  const { kind: itsKind = kind.kind, apiVersion: itsVersion = apiVersionOf(kind) } = value;
+  const isWhole = itsKind === kind.kind && itsVersion === apiVersionOf(kind);
+  if (!isWhole && !(itsKind === 'PartialObjectMetadata' && itsVersion === 'meta.k8s.io/v1'))
+    throw malformedAnswer(question, 'an object of another kind');
   value['apiVersion'] = apiVersionOf(kind);
   value['kind'] = kind.kind;
   return value as unknown as KubeObject;
+}
+
+function isCalled({ metadata }: KubeObject, kind: Kind, name: ObjectName): boolean {
+  return metadata.name === name.name && (!kind.namespaced || metadata.namespace === name.namespace);
 }
 
 function pageOf(body: unknown, kind: Kind, question: Question): Page {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LEASE, NAMESPACE, NODE, POD } from '../../src/cluster/kinds.ts';
-import { sendStatus } from '../support/fake-api-server.ts';
+import { sendStatus, statusBody } from '../support/fake-api-server.ts';
 import { aPod, useRestCluster } from '../support/rest-cluster.ts';
 
 const fixture = useRestCluster();
@@ -54,14 +54,41 @@ describe('reading one object', () => {
     fixture.server.put(NODE, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } });
     fixture.server.script((request, response) => {
       if (!request.path.startsWith('/k8s/c-1/')) return false;
-      response.end(JSON.stringify({ metadata: { name: request.path } }));
+      response.end(JSON.stringify({ metadata: { name: 'web', labels: { path: request.path } } }));
       return true;
     });
     expect((await fixture.cluster.get(NODE, { name: 'n1' }))?.metadata.name).toBe('n1');
     const below = fixture.connect({ server: `${fixture.server.url}/k8s/c-1/` });
-    expect((await below.get(NAMESPACE, { name: 'web' }))?.metadata.name).toBe(
-      '/k8s/c-1/api/v1/namespaces/web',
-    );
+    expect((await below.get(NAMESPACE, { name: 'web' }))?.metadata.labels).toEqual({
+      path: '/k8s/c-1/api/v1/namespaces/web',
+    });
+  });
+
+  it.each([
+    ['another kind', { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'a', namespace: 'web' } }],
+    ['another version', { kind: 'Pod', apiVersion: 'v2', metadata: { name: 'a', namespace: 'web' } }],
+    ['another name', { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'b', namespace: 'web' } }],
+    ['another namespace', { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a', namespace: 'other' } }],
+  ])('refuses an answer that is %s', async (_what, object) => {
+    fixture.server.script((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(object));
+      return true;
+    });
+    await expect(fixture.cluster.get(POD, { namespace: 'web', name: 'a' })).rejects.toMatchObject({
+      code: 'GATE_CLUSTER_ANSWER',
+    });
+  });
+
+  it('does not take the absence of something else for that of the object', async () => {
+    fixture.server.script((_request, response) => {
+      response
+        .writeHead(404, { 'content-type': 'application/json' })
+        .end(statusBody(404, 'NotFound', 'namespaces "web" not found', { name: 'web', kind: 'namespaces' }));
+      return true;
+    });
+    await expect(fixture.cluster.get(POD, { namespace: 'web', name: 'a' })).rejects.toMatchObject({
+      code: 'GATE_CLUSTER_ANSWER',
+    });
   });
 
   it('asks for metadata alone and still names the kind', async () => {
@@ -174,7 +201,7 @@ describe('refusals of the server', () => {
     expect(error).toMatchObject({
       code: 'GATE_CLUSTER_UNREACHABLE',
       message:
-        'cannot read pods "web/a": no answer from the API server (found ECONNREFUSED); check the address in the test and the network',
+        'cannot read pods "web/a": no answer from the API server (found ECONNREFUSED); check its address and the network',
     });
   });
 });
