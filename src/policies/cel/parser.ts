@@ -9,13 +9,8 @@ import { tokenize } from './lexer.ts';
 import { readBytes, readDouble, readInt, readString, readUint } from './literals.ts';
 import type { Syntax } from './macros.ts';
 import { ErrorLog, SourceText } from './source-error.ts';
+import { MAX_DEPTH, MAX_SOURCE_LENGTH } from './parser-limits.ts';
 import { syntaxErrors } from './syntax-errors.ts';
-
-/** Code points (cel-go parser/options.go). */
-const MAX_SOURCE_LENGTH = 100_000;
-
-/** Of nested rules of one kind, and of nested operators, selections and calls in a tree. */
-export const MAX_DEPTH = 250;
 
 const RELATIONS: Partial<Record<TokenKind, string>> = {
   '<': '_<_',
