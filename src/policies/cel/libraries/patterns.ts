@@ -3,6 +3,7 @@ import { RE2JS, RE2JSSyntaxException } from 're2js';
 
 import { codePointCount } from '../sizes.ts';
 import { CelError } from '../values.ts';
+import { AsciiAutomaton } from './ascii-automaton.ts';
 import { rewritePattern } from './pattern-rewrite.ts';
 
 /** How many patterns that are not constants stay compiled. Each may grow an automaton of a few megabytes. */
@@ -107,16 +108,19 @@ class LiteralPattern implements Pattern {
 
 class CompiledPattern implements Pattern {
   readonly #compiled: RE2JS;
+  readonly #automaton: AsciiAutomaton | undefined;
 
   constructor(compiled: RE2JS) {
     this.#compiled = compiled;
+    this.#automaton = AsciiAutomaton.of(compiled);
   }
 
   test(input: string): boolean {
-    return this.#compiled.test(input);
+    return this.#automaton?.test(input) ?? this.#compiled.test(input);
   }
 
   find(input: string): string {
+    if (this.#automaton?.test(input) === false) return '';
     const matcher = this.#compiled.matcher(input);
     return matcher.find() ? (matcher.group() ?? '') : '';
   }
