@@ -13,7 +13,7 @@ const CHECK_FREQUENCY = 100;
  * Elements that `+` of lists may copy in one evaluation: Go copies none, and charges nothing for it. More than any
  * policy needs, and some 50 ms.
  */
-const MAX_COPIED_ELEMENTS = 10_000_000;
+const MAX_COPIED_ELEMENTS = 4_000_000;
 
 export class Frame {
   /** As cel-go counts it (cel.md §5.8). */
