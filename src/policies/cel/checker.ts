@@ -6,7 +6,7 @@ import { checkMacro } from './checker-macros.ts';
 import type { DeclaredFunction, DeclaredOverload, Environment, NamedConstant } from './environment.ts';
 import { constantType } from './environment.ts';
 import { ErrorLog } from './source-error.ts';
-import { formatSignature, formatType } from './type-format.ts';
+import { formatSignature, formatType, typeName } from './type-format.ts';
 import { Unifier, isDyn, isDynOrError, isExactType } from './unifier.ts';
 
 /** What a node stands for, beside what it says itself. */
@@ -354,12 +354,12 @@ export class Checker {
   #messageType(expr: StructNode, name: string, type: CelType): CelType {
     if (type.kind === 'error') return ERROR;
     if (type.kind !== 'type') {
-      this.report(expr.at, `'${formatType(type)}' is not a type`);
+      this.report(expr.at, `'${typeName(type)}' is not a type`);
       return ERROR;
     }
     const message = this.#environment.messages.get(name);
     if (message !== undefined) return message.type;
-    this.report(expr.at, `'${type.of === undefined ? 'type' : formatType(type.of)}' is not a message type`);
+    this.report(expr.at, `'${type.of === undefined ? 'type' : typeName(type.of)}' is not a message type`);
     return ERROR;
   }
 }

@@ -3,7 +3,7 @@
  * which knows how cel-go's parser generator words and recovers from what it finds; good sources never pay for that.
  */
 import type { Ast, Expr, ListNode, MapNode, StructNode } from './ast.ts';
-import { AstBuilder } from './ast-builder.ts';
+import { AstBuilder, RESERVED } from './ast-builder.ts';
 import type { TokenKind, Tokens } from './lexer.ts';
 import { tokenize } from './lexer.ts';
 import { readBytes, readDouble, readInt, readString, readUint } from './literals.ts';
@@ -321,7 +321,12 @@ class Parser {
     const name = this.#name();
     if (this.#kinds[this.#at] === '(') {
       const openAt = this.#next();
-      return this.#builder.globalCall(openAt, name, leadingDot, start, this.#arguments());
+      const { errors } = this.#builder;
+      const before = errors.total;
+      const args = this.#arguments();
+      // What a reserved word is called with is not looked at.
+      if (RESERVED.has(name)) errors.takeBack(before);
+      return this.#builder.globalCall(openAt, name, leadingDot, start, args);
     }
     this.#height = 0;
     return this.#builder.ident(at, name, leadingDot, start);
@@ -338,7 +343,7 @@ class Parser {
     const at = this.#next();
     const elements: ListNode['elements'][number][] = [];
     let height = 0;
-    while (this.#kinds[this.#at] !== ']') {
+    while (this.#kinds[this.#at] !== ']' && !(elements.length === 0 && this.#kinds[this.#at] === ',')) {
       const optional = this.#optionalMark();
       elements.push({ value: this.#expr(), optional });
       height = Math.max(height, this.#height);
@@ -362,12 +367,16 @@ class Parser {
     let height = 0;
     while (this.#kinds[this.#at] !== '}') {
       if (entries.length === 0 && this.#kinds[this.#at] === ',') break;
+      const { errors } = this.#builder;
+      const before = errors.total;
       const optional = this.#optionalMark();
+      const found = errors.total;
       const key = this.#expr();
       height = Math.max(height, this.#height);
       const colonAt = this.#expect(':');
       const value = this.#expr();
       height = Math.max(height, this.#height);
+      if (found > before) errors.takeBack(found);
       entries.push({ id: this.#builder.id(), at: colonAt, key, value, optional });
       if (this.#kinds[this.#at] !== ',') break;
       this.#at++;
@@ -390,16 +399,20 @@ class Parser {
     let height = 0;
     while (this.#kinds[this.#at] !== '}') {
       if (fields.length === 0 && this.#kinds[this.#at] === ',') break;
+      const { errors } = this.#builder;
+      const before = errors.total;
       const optional = this.#optionalMark();
       const escaped = this.#kinds[this.#at] === 'ESC_IDENTIFIER';
       if (escaped) {
         this.#at++;
         this.#builder.escapedName(fieldsAt);
       }
+      const found = errors.total;
       const name = escaped ? '' : this.#name();
       const colonAt = this.#expect(':');
       const value = this.#expr();
       height = Math.max(height, this.#height);
+      if (found > before) errors.takeBack(found);
       fields.push({ id: this.#builder.id(), at: colonAt, name, value, optional });
       if (this.#kinds[this.#at] !== ',') break;
       this.#at++;

@@ -1,6 +1,6 @@
 /** What cel-go finds in the tree of a source with syntax errors, beside those: reserved words, literals, macros. */
 import type { Expr, ListNode, MapNode, StructNode } from './ast.ts';
-import type { AstBuilder } from './ast-builder.ts';
+import { type AstBuilder, RESERVED } from './ast-builder.ts';
 import { readBytes, readDouble, readInt, readString, readUint } from './literals.ts';
 import { MAX_DEPTH } from './parser-limits.ts';
 import type { TreeNode } from './recovering-parser.ts';
@@ -64,7 +64,8 @@ class Visitor {
     return expr;
   }
 
-  #hole(at = 0): Expr {
+  /** @param at left out where cel-go has no place for it: it stands before the source then. */
+  #hole(at = -1): Expr {
     return this.#builder.error(at);
   }
 
@@ -126,14 +127,15 @@ class Visitor {
   #select(node: TreeNode, op: TreeToken, operand: Expr, optional: boolean): Expr {
     const [name] = node.nodes['id'] ?? [];
     if (name === undefined) return this.#hole(this.#at(node));
-    return this.#builder.select(this.#at(op), operand, this.#fieldName(name, this.#at(name)), optional);
+    return this.#builder.select(this.#at(op), operand, this.#fieldName(name, this.#at(name)) ?? '', optional);
   }
 
-  #fieldName(name: TreeNode | undefined, at: number): string {
+  /** @returns undefined where there is none that may be used, which is reported. */
+  #fieldName(name: TreeNode | undefined, at: number): string | undefined {
     if (name?.name === 'simple') return name.tokens['id']?.[0]?.text ?? '';
     if (name?.name === 'escaped') this.#builder.escapedName(at);
     else this.#builder.errors.add(at, 'unsupported ident kind');
-    return '';
+    return undefined;
   }
 
   #args(node: TreeNode): Expr[] {
@@ -151,13 +153,8 @@ class Visitor {
       case 'globalCall': {
         const [open] = node.tokens['open'] ?? [];
         if (id === undefined || open === undefined) return this.#hole(this.#at(node));
-        return this.#builder.globalCall(
-          this.#at(open),
-          id.text,
-          leadingDot,
-          this.#at(node),
-          this.#args(node),
-        );
+        const args = RESERVED.has(id.text) ? [] : this.#args(node);
+        return this.#builder.globalCall(this.#at(open), id.text, leadingDot, this.#at(node), args);
       }
       case 'list':
         return this.#list(node, op);
@@ -166,7 +163,7 @@ class Visitor {
       case 'message':
         return this.#message(node, op, leadingDot);
       default:
-        return this.#hole(this.#at(node));
+        return this.#hole();
     }
   }
 
@@ -212,6 +209,8 @@ class Visitor {
       if (list === undefined || colon === undefined || value === undefined) break;
       const optional = this.#isOptional(field);
       const name = this.#fieldName(field.nodes['id']?.[0], this.#at(list));
+      // What such a field is set to is not looked at.
+      if (name === undefined) continue;
       fields.push({ id: this.#builder.id(), at: this.#at(colon), name, value: this.visit(value), optional });
     }
     const typeName = (node.tokens['ids'] ?? []).map(({ text }) => text).join('.');
@@ -221,7 +220,7 @@ class Visitor {
   #literal(node: TreeNode): Expr {
     const [token] = node.tokens['tok'] ?? [];
     const at = this.#at(node);
-    if (token === undefined) return this.#hole(at);
+    if (token === undefined) return this.#hole();
     const text = (node.tokens['sign']?.[0]?.text ?? '') + token.text;
     switch (node.name) {
       case 'int':

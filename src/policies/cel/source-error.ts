@@ -34,6 +34,12 @@ export class ErrorLog {
     this.#total += times;
   }
 
+  /** Takes back what was found since there were `total`: not for logs that are full. */
+  takeBack(total: number): void {
+    this.#errors.length = Math.min(this.#errors.length, total);
+    this.#total = total;
+  }
+
   /** Makes the findings again that were made between two totals. */
   repeat(from: number, to: number): void {
     for (const error of this.#errors.slice(from, to)) {
@@ -133,7 +139,7 @@ function marker(snippet: string, column: number): string {
   let left = column;
   for (const char of snippet) {
     const wide = char > '\u007f';
-    if (left === 0) return text + (wide ? '\uff3e' : '^');
+    if (left <= 0) return text + (wide ? '\uff3e' : '^');
     text += wide ? '\uff0e' : '.';
     left--;
   }

@@ -20,6 +20,20 @@ export function typeString(type: CelType): string {
   return format(type, 1);
 }
 
+/** Of a type, without its parameters. */
+export function typeName(type: CelType): string {
+  switch (type.kind) {
+    case 'list':
+    case 'map':
+    case 'type':
+      return type.kind;
+    case 'optional':
+      return 'optional_type';
+    default:
+      return typeString(type);
+  }
+}
+
 function format(type: CelType, form: 0 | 1): string {
   switch (type.kind) {
     case 'list':

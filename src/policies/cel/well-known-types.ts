@@ -13,6 +13,7 @@ import {
   UINT,
   listOf,
   mapOf,
+  param,
 } from './cel-type.ts';
 
 const ANY: CelType = { kind: 'any' };
@@ -79,8 +80,8 @@ export const TYPE_NAMES: ReadonlyMap<string, CelType> = new Map<string, CelType>
   ['bytes', BYTES],
   ['double', DOUBLE],
   ['int', INT],
-  ['list', JSON_LIST],
-  ['map', mapOf(DYN, DYN)],
+  ['list', listOf(param('A'))],
+  ['map', mapOf(param('A'), param('B'))],
   ['null_type', NULL],
   ['string', STRING],
   ['type', { kind: 'type' }],
