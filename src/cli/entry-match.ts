@@ -2,6 +2,9 @@
 import type { AdmissionRequest, KubeObject } from '../cluster/objects.ts';
 import type { ValidatingEntry, WebhookRule } from '../policies/identity/entries.ts';
 
+/** Every Namespace carries its name as this label (KEP-2161). */
+export const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name';
+
 /**
  * Rules and the namespace selector, as `webhook/predicates` of apiserver reads them. Match conditions are not
  * evaluated: they only spare calls about requests that the webhook allows anyway.
@@ -38,10 +41,10 @@ function selects(
   request: AdmissionRequest,
   namespace: KubeObject | undefined,
 ): boolean {
-  // Every Namespace carries its name as this label (KEP-2161); others are known from the object alone.
+  // Other labels are known from the object alone.
   const labels: Readonly<Record<string, string>> = {
     ...namespace?.metadata.labels,
-    'kubernetes.io/metadata.name': request.namespace ?? '',
+    [NAMESPACE_NAME_LABEL]: request.namespace ?? '',
   };
   return entry.namespaceSelector.matchExpressions.every(({ key, values }) => {
     const value = Object.hasOwn(labels, key) ? labels[key] : undefined;

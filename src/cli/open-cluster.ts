@@ -19,8 +19,8 @@ export async function openClusterOf(
   const source = sourceOf(config);
   if (source === undefined) return undefined;
   const once = source.source === 'directory' ? { ...source, watch: false } : source;
-  return await openCluster(once, clock, ({ message, file, line }) => {
-    const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${String(line)}`}: `;
-    say(around, place + message);
+  return await openCluster(once, clock, ({ code, message, file, line, column }) => {
+    const place = [file, line, column].filter((part) => part !== undefined).join(':');
+    say(around, place === '' ? message : `${place}: ${message}`, code);
   });
 }

@@ -10,7 +10,7 @@ import { silentLog } from '../log.ts';
 import type { DecisionVerdict } from '../metrics.ts';
 import { createEdge, type Edge } from '../webhooks/edge.ts';
 import { createWebhooks } from '../webhooks/registry.ts';
-import { asks } from './entry-match.ts';
+import { asks, NAMESPACE_NAME_LABEL } from './entry-match.ts';
 import { entriesOf } from './generate-webhooks.ts';
 
 /** What one entry answered. */
@@ -61,9 +61,13 @@ export async function createDecider(
     timeoutSeconds: TIMEOUT_SECONDS,
     ...(version === undefined ? {} : { kubeMinor: version.minor }),
   });
+  const knowsByName = configuration.webhooks.every((entry) =>
+    entry.namespaceSelector.matchExpressions.every(({ key }) => key === NAMESPACE_NAME_LABEL),
+  );
   return {
     async decide(request, body) {
-      const namespace = await namespaceOf(cluster, request);
+      // The name needs no look-up, and one that fails would hide decisions that need none.
+      const namespace = knowsByName ? undefined : await namespaceOf(cluster, request);
       const answers: EntryAnswer[] = [];
       for (const entry of configuration.webhooks) {
         if (!asks(entry, request, namespace)) continue;

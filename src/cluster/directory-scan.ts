@@ -50,6 +50,10 @@ export interface Scan {
   /** Directories that were read, links resolved: what to watch. */
   readonly directories: readonly string[];
   readonly problems: readonly Problem[];
+  /** Directories of which every entry was looked at, as they are called in problems. */
+  readonly whole: readonly string[];
+  /** Files and directories that are there and were not read. */
+  readonly unread: readonly string[];
   /** Whether a file that is not in `files` may still be there, below something that could not be read. */
   mayHold(file: string): boolean;
 }
@@ -72,6 +76,7 @@ class Scanner {
   readonly #files: FoundFile[] = [];
   readonly #problems: Problem[] = [];
   readonly #directories = new Set<string>();
+  readonly #whole: string[] = [];
   /** Files and directories that are there and were not read. */
   readonly #unread = new Set<string>();
   #root = '';
@@ -94,6 +99,8 @@ class Scanner {
       files: this.#files,
       directories: [...this.#directories],
       problems: this.#problems,
+      whole: this.#whole,
+      unread,
       mayHold: (file) => unread.some((one) => one === '.' || one === file || file.startsWith(one + sep)),
     };
   }
@@ -109,7 +116,7 @@ class Scanner {
     try {
       entries = await readdir(path, { withFileTypes: true });
     } catch (error) {
-      this.#say(file === '' ? '.' : file, `cannot be read (${codeOf(error)}); check its mode and owner`);
+      this.#say(nameOf(file), `cannot be read (${codeOf(error)}); check its mode and owner`);
       return;
     }
     this.#directories.add(path);
@@ -123,6 +130,7 @@ class Scanner {
       }
       await this.#take(entry, join(path, entry.name), join(file, entry.name), [...above, path]);
     }
+    this.#whole.push(nameOf(file));
   }
 
   async #take(entry: Dirent, path: string, file: string, above: readonly string[]): Promise<void> {
@@ -195,6 +203,11 @@ class Scanner {
     if (this.#problems.every((problem) => problem.message !== message)) this.#say(file, message);
     else this.#unread.add(file);
   }
+}
+
+/** As a directory is called in problems. */
+function nameOf(directory: string): string {
+  return directory === '' ? '.' : directory;
 }
 
 function hasExtension(file: string): boolean {

@@ -8,6 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as Yaml from 'yaml';
 import type { Document, Node, Pair, ParsedNode, YAMLMap, YAMLSeq } from 'yaml';
 
+import { yamlFaultInWords } from './yaml-faults.ts';
 import { plainScalar } from './yaml-scalars.ts';
 
 type YamlLibrary = typeof Yaml;
@@ -129,10 +130,8 @@ function readDocument(yaml: YamlLibrary, document: Document.Parsed, lines: Lines
   }
 }
 
-/** The library's own messages may quote the file, its codes do not. */
 function messageOfCode(code: string): string {
-  if (code === 'RESOURCE_EXHAUSTION') return TOO_DEEP;
-  return `is not YAML: ${code.toLowerCase().replaceAll('_', ' ')}`;
+  return code === 'RESOURCE_EXHAUSTION' ? TOO_DEEP : `is not YAML: ${yamlFaultInWords(code)}`;
 }
 
 function itemLinesOf(yaml: YamlLibrary, contents: ParsedNode | null, lines: Lines): number[] {

@@ -2,10 +2,13 @@
  * A cluster that is a directory of YAML and JSON files: a memory cluster that follows what the files say. Writes to it
  * stay in memory and are never written to anybody's files; a file that changes later wins over them.
  *
- * What cannot be read is a Problem and never stops the rest. A file that was good before and is not now keeps its last
- * good objects until it is mended or removed: half-written is not deleted.
+ * What cannot be read is a Problem and never stops the rest. A file (or directory) that was good before and is not now
+ * keeps its last good objects until it is mended or removed: half-written is not deleted. Of one that was never good
+ * nobody knows what it holds: until it is mended or removed, an object that is nowhere else is not absent but unknown,
+ * and `get` throws GATE_UNSYNCED.
  */
 import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
 import { GateError, messageOf, quote } from '../errors.ts';
@@ -15,6 +18,7 @@ import { KindIndex, groupVersionOf } from './directory-kinds.ts';
 import type { DirectoryLimits, FoundFile, Problem, Scan } from './directory-scan.ts';
 import { DIRECTORY_LIMITS, codeOf, problemOf, scanDirectory } from './directory-scan.ts';
 import { DirectoryWatch } from './directory-watch.ts';
+import type { ObjectName } from './cluster.ts';
 import type { Kind } from './kinds.ts';
 import type { MemoryCluster, MemoryClusterOptions } from './memory.ts';
 import { createMemoryCluster } from './memory.ts';
@@ -22,11 +26,19 @@ import type { KubeObject } from './objects.ts';
 
 export type { Problem } from './directory-scan.ts';
 
-export interface DirectoryClusterOptions extends Omit<MemoryClusterOptions, 'onClose'> {
+/**
+ * What a problem does to what is served: nothing is known of what cannot be read; its last good state is; or the rest
+ * of the directory is whole without it.
+ */
+export type Consequence = 'unknown' | 'last-good' | 'ignored';
+
+export interface DirectoryClusterOptions extends Omit<MemoryClusterOptions, 'onClose' | 'doubtAbsence'> {
   /** Follow changes of the files; left out or false: read once, and again by refresh(). */
   readonly watch?: boolean;
   /** Called for each problem when it appears, not again while it stays. */
-  readonly onProblem?: (problem: Problem) => void;
+  readonly onProblem?: (problem: Problem, consequence: Consequence) => void;
+  /** Called for each file, named as in problems, when its last problem has gone. */
+  readonly onMended?: (file: string) => void;
   readonly limits?: Partial<DirectoryLimits>;
 }
 
@@ -76,6 +88,17 @@ interface KnownFile {
   /** The objects of its last reading, and with a problem those of the one before that are missing now. */
   readonly objects: readonly FoundObject[];
   readonly problems: readonly Problem[];
+  /** Whether it was read without a problem at any time: then nothing of it is unknown. */
+  readonly wasWhole: boolean;
+}
+
+/** What is wrong with objects that are whole by themselves. */
+interface Loading {
+  /** Of one object several; the first counts. */
+  readonly duplicates: readonly Problem[];
+  readonly refused: readonly Problem[];
+  /** Files with an object that was refused and never taken. */
+  readonly unknown: ReadonlySet<string>;
 }
 
 /** What the cluster was last told about one object. */
@@ -88,20 +111,30 @@ class DirectorySource implements DirectoryCluster {
   readonly cluster: MemoryCluster;
   readonly #path: string;
   readonly #limits: DirectoryLimits;
-  readonly #onProblem: ((problem: Problem) => void) | undefined;
+  readonly #onProblem: DirectoryClusterOptions['onProblem'];
+  readonly #onMended: DirectoryClusterOptions['onMended'];
   readonly #watch: DirectoryWatch | undefined;
   #files = new Map<string, KnownFile>();
   readonly #loaded = new Map<string, Loaded>();
   #problems: readonly Problem[] = [];
+  /** Directories that were looked at whole at any time. */
+  #wholeDirectories = new Set<string>();
+  /** Files and directories of which nobody knows what they hold. */
+  #unknown: ReadonlySet<string> = new Set();
   #reading: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(path: string, { watch, onProblem, limits, ...options }: DirectoryClusterOptions) {
+  constructor(path: string, { watch, onProblem, onMended, limits, ...options }: DirectoryClusterOptions) {
     this.#path = path;
     this.#limits = { ...DIRECTORY_LIMITS, ...limits };
     this.#onProblem = onProblem;
-    this.cluster = createMemoryCluster({ ...options, onClose: () => this.#stop() });
+    this.#onMended = onMended;
+    this.cluster = createMemoryCluster({
+      ...options,
+      onClose: () => this.#stop(),
+      doubtAbsence: (kind, name) => this.#doubt(kind, name),
+    });
     this.#watch = watch === true ? new DirectoryWatch(options.clock, () => void this.refresh()) : undefined;
   }
 
@@ -139,10 +172,31 @@ class DirectorySource implements DirectoryCluster {
       const files = await this.#readFiles(scan);
       if (this.#isClosed) return;
       this.#files = files;
-      this.#setProblems([...scan.problems, ...problemsOf(files), ...this.#load(files)]);
+      const { duplicates, refused, unknown } = this.#load(files);
+      this.#unknown = new Set([...this.#unknownBy(scan), ...unknown]);
+      this.#setProblems([...scan.problems, ...problemsOf(files), ...refused], duplicates);
     } catch (error) {
-      this.#setProblems([problemOf('.', `cannot be read: ${messageOf(error)}`)]);
+      this.#setProblems([problemOf('.', `cannot be read: ${messageOf(error)}`)], []);
     }
+  }
+
+  /** What cannot be read now and never could. */
+  #unknownBy(scan: Scan): string[] {
+    const before = [...this.#wholeDirectories].filter((directory) => scan.mayHold(directory));
+    this.#wholeDirectories = new Set([...scan.whole, ...before]);
+    const unread = scan.unread.filter((path) => !this.#wholeDirectories.has(path) && !this.#files.has(path));
+    return [...unread, ...[...this.#files].flatMap(([file, { wasWhole }]) => (wasWhole ? [] : [file]))];
+  }
+
+  #doubt(kind: Kind, { namespace, name }: ObjectName): GateError | undefined {
+    const [first, ...more] = this.#unknown;
+    if (first === undefined) return undefined;
+    const object = quote(namespace === undefined ? name : `${namespace}/${name}`);
+    const others = more.length === 0 ? '' : ` (and ${String(more.length)} more)`;
+    return new GateError(
+      'GATE_UNSYNCED',
+      `cannot read ${kind.resource} ${object}: ${quote(join(this.#path, first))}${others} may hold it and cannot be read; mend or remove it`,
+    );
   }
 
   async #readFiles(scan: Scan): Promise<Map<string, KnownFile>> {
@@ -152,9 +206,10 @@ class DirectorySource implements DirectoryCluster {
       const isSame = before?.stamp === found.stamp;
       files.set(found.file, isSame ? before : knownFile(found, await this.#readFile(found), before));
     }
-    for (const [file, { objects }] of this.#files) {
+    for (const [file, { objects, wasWhole }] of this.#files) {
       // Its stamp is forgotten, so that it is read when it can be.
-      if (!files.has(file) && scan.mayHold(file)) files.set(file, { stamp: '', objects, problems: [] });
+      if (!files.has(file) && scan.mayHold(file))
+        files.set(file, { stamp: '', objects, problems: [], wasWhole });
     }
     return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -163,10 +218,10 @@ class DirectorySource implements DirectoryCluster {
     return readObjects(found, this.#limits.fileBytes);
   }
 
-  /** Makes the cluster show what the files say. @returns what is wrong with objects that are whole by themselves. */
-  #load(files: ReadonlyMap<string, KnownFile>): Problem[] {
+  /** Makes the cluster show what the files say. */
+  #load(files: ReadonlyMap<string, KnownFile>): Loading {
     const kinds = new KindIndex(files.values().flatMap(({ objects }) => objects.map(({ object }) => object)));
-    const problems: Problem[] = [];
+    const duplicates: Problem[] = [];
     const wanted = new Map<string, { file: string; found: FoundObject; loaded: Loaded }>();
     for (const [file, { objects }] of files) {
       for (const found of objects) {
@@ -176,8 +231,12 @@ class DirectorySource implements DirectoryCluster {
         const first = wanted.get(key);
         if (first === undefined) wanted.set(key, { file, found, loaded: { kind, object } });
         else
-          problems.push(
-            problemAt(file, found, `${nameFor(object)} is in ${placeOf(first)} already; remove one`),
+          duplicates.push(
+            problemAt(
+              file,
+              found,
+              `${nameFor(object)} is in ${placeOf(first)} already: that one counts and this one is ignored; remove one`,
+            ),
           );
       }
     }
@@ -186,11 +245,15 @@ class DirectorySource implements DirectoryCluster {
       this.cluster.unload(kind, nameOf(object));
       this.#loaded.delete(key);
     }
+    const refused: Problem[] = [];
+    const unknown = new Set<string>();
     for (const [key, { file, found, loaded }] of wanted) {
       const problem = this.#loadOne(key, loaded);
-      if (problem !== undefined) problems.push(problemAt(file, found, problem));
+      if (problem === undefined) continue;
+      refused.push(problemAt(file, found, problem));
+      if (!this.#loaded.has(key)) unknown.add(file);
     }
-    return problems;
+    return { duplicates, refused, unknown };
   }
 
   #loadOne(key: string, wanted: Loaded): string | undefined {
@@ -206,19 +269,31 @@ class DirectorySource implements DirectoryCluster {
     }
   }
 
-  #setProblems(problems: readonly Problem[]): void {
-    const known = new Set(this.#problems.map(textOf));
-    this.#problems = problems.toSorted((a, b) => compare(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0));
-    for (const problem of this.#problems) if (!known.has(textOf(problem))) this.#onProblem?.(problem);
+  #setProblems(problems: readonly Problem[], duplicates: readonly Problem[]): void {
+    const before = this.#problems;
+    const known = new Set(before.map(textOf));
+    const ignored = new Set(duplicates.map(textOf));
+    this.#problems = [...problems, ...duplicates].toSorted(
+      (a, b) => compare(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0),
+    );
+    for (const problem of this.#problems) {
+      if (known.has(textOf(problem))) continue;
+      const consequence = this.#unknown.has(problem.file) ? 'unknown' : 'last-good';
+      this.#onProblem?.(problem, ignored.has(textOf(problem)) ? 'ignored' : consequence);
+    }
+    const bad = new Set(this.#problems.map(({ file }) => file));
+    for (const file of new Set(before.map((problem) => problem.file)))
+      if (!bad.has(file)) this.#onMended?.(file);
   }
 }
 
 function knownFile({ stamp }: FoundFile, reading: FileReading, before: KnownFile | undefined): KnownFile {
   const { objects, problems } = reading;
-  if (problems.length === 0 || before === undefined) return { stamp, objects, problems };
+  const wasWhole = problems.length === 0 || before?.wasWhole === true;
+  if (problems.length === 0 || before === undefined) return { stamp, objects, problems, wasWhole };
   const names = new Set(objects.map(({ object }) => identityOf(object)));
   const last = before.objects.filter(({ object }) => !names.has(identityOf(object)));
-  return { stamp, objects: [...objects, ...last], problems };
+  return { stamp, objects: [...objects, ...last], problems, wasWhole };
 }
 
 function problemsOf(files: ReadonlyMap<string, KnownFile>): Problem[] {

@@ -69,6 +69,8 @@ export interface MemoryClusterOptions {
   readonly reviewToken?: (token: string, audiences: readonly string[]) => TokenReviewResult;
   /** Left out: nothing is allowed. */
   readonly reviewAccess?: (question: AccessQuestion) => AccessAnswer;
+  /** Asked where an object is not there: an error says that nobody can know, and is thrown. Left out: it is absent. */
+  readonly doubtAbsence?: (kind: Kind, name: ObjectName) => GateError | undefined;
   /** Changes remembered for each kind. */
   readonly historyLength?: number;
   /** Called once by close(), for what feeds the cluster. */
@@ -107,7 +109,10 @@ class InMemoryCluster implements MemoryCluster {
   async get(kind: Kind, name: ObjectName, options: ReadOptions = {}): Promise<KubeObject | undefined> {
     await this.#gate.enter('get', kind, options.signal);
     const object = this.#store(kind).get(keyOf(name.namespace, name.name));
-    return object === undefined ? undefined : this.#presenter(kind, options)(object);
+    if (object !== undefined) return this.#presenter(kind, options)(object);
+    const doubt = this.#options.doubtAbsence?.(kind, name);
+    if (doubt !== undefined) throw doubt;
+    return undefined;
   }
 
   async list(kind: Kind, options: ListOptions = {}): Promise<Page> {

@@ -25,6 +25,9 @@ describe('bad files', () => {
   });
   const whole = (file: string, message: string): Problem => ({ file, code: 'GATE_DIRECTORY', message });
 
+  const BAD_INDENT =
+    'is not YAML: the indentation does not fit the lines above, or a bracket or brace is not closed';
+
   /** Nine lines that stand for 10^9 values. */
   const bomb = ['a: &a [x,x,x,x,x,x,x,x,x,x]']
     .concat(
@@ -41,13 +44,26 @@ describe('bad files', () => {
     ['an empty file', 'x.yaml', '', []],
     ['an empty JSON file', 'x.json', ' \n', []],
     ['a file of comments', 'x.yaml', '# a\n---\n# b\n', []],
+    ['broken YAML', 'x.yaml', 'kind: ConfigMap\nmetadata: [\n', [at('x.yaml', 3, 1, BAD_INDENT)]],
     [
-      'broken YAML',
+      'a tab',
       'x.yaml',
-      'kind: ConfigMap\nmetadata: [\n',
-      [at('x.yaml', 3, 1, 'is not YAML: bad indent')],
+      'a:\n\tb: c\n',
+      [at('x.yaml', 2, 1, 'is not YAML: a tab indents the line; use spaces')],
     ],
-    ['a tab', 'x.yaml', 'a:\n\tb: c\n', [at('x.yaml', 2, 1, 'is not YAML: tab as indent')]],
+    [
+      'two keys on one line',
+      'x.yaml',
+      'kind: ConfigMap\nnote: one: two\n',
+      [
+        at(
+          'x.yaml',
+          2,
+          7,
+          'is not YAML: a second key stands on one line; put quotes around a text that holds ": ", or check the indentation',
+        ),
+      ],
+    ],
     ['broken JSON', 'x.json', '{"a": 1,\n  "b": }', [at('x.json', 2, 8, 'is not JSON')]],
     [
       'a huge file',
@@ -184,7 +200,13 @@ describe('bad files', () => {
       'an object that another file has',
       'x.yaml',
       `\n${map('good')}`,
-      [on('x.yaml', 2, '"ConfigMap" "web/good" is in "good.yaml" line 1 already; remove one')],
+      [
+        on(
+          'x.yaml',
+          2,
+          '"ConfigMap" "web/good" is in "good.yaml" line 1 already: that one counts and this one is ignored; remove one',
+        ),
+      ],
     ],
   ])('reports %s and reads the rest', async (_what, file, contents, want) => {
     await files.put(file, contents);
@@ -198,7 +220,7 @@ describe('bad files', () => {
   it('reads the good documents of a file with a bad one', async () => {
     await files.put('x.yaml', `${map('a')}---\nb: [\n---\n${map('c')}`);
     const directory = await files.open();
-    expect(directory.problems()).toEqual([at('x.yaml', 7, 1, 'is not YAML: bad indent')]);
+    expect(directory.problems()).toEqual([at('x.yaml', 7, 1, BAD_INDENT)]);
     expect(await namesIn(directory)).toBe('a c');
   });
 

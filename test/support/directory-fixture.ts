@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 
-import type { DirectoryCluster, DirectoryClusterOptions, Problem } from '../../src/cluster/directory.ts';
+import type {
+  Consequence,
+  DirectoryCluster,
+  DirectoryClusterOptions,
+  Problem,
+} from '../../src/cluster/directory.ts';
 import { createDirectoryCluster } from '../../src/cluster/directory.ts';
 import type { Kind } from '../../src/cluster/kinds.ts';
 import { CONFIG_MAP } from '../../src/cluster/kinds.ts';
@@ -15,6 +20,10 @@ import { until } from './until.ts';
 export class DirectoryFixture {
   root = '';
   clock = new FakeClock();
+  /** What onMended was called with. */
+  mended: string[] = [];
+  /** What onProblem was called with second. */
+  consequences: Consequence[] = [];
   /** What onProblem was called with. */
   seen: Problem[] = [];
   readonly #opened: DirectoryCluster[] = [];
@@ -23,6 +32,8 @@ export class DirectoryFixture {
     this.root = await mkdtemp(join(tmpdir(), 'gate-directory-'));
     this.clock = new FakeClock();
     this.seen = [];
+    this.mended = [];
+    this.consequences = [];
   }
 
   async stop(): Promise<void> {
@@ -46,8 +57,17 @@ export class DirectoryFixture {
   }
 
   async open(options: Partial<DirectoryClusterOptions> = {}): Promise<DirectoryCluster> {
-    const onProblem = (problem: Problem): void => void this.seen.push(problem);
-    const directory = await createDirectoryCluster(this.root, { clock: this.clock, onProblem, ...options });
+    const onProblem = (problem: Problem, consequence: Consequence): void => {
+      this.seen.push(problem);
+      this.consequences.push(consequence);
+    };
+    const onMended = (file: string): void => void this.mended.push(file);
+    const directory = await createDirectoryCluster(this.root, {
+      clock: this.clock,
+      onProblem,
+      onMended,
+      ...options,
+    });
     this.#opened.push(directory);
     return directory;
   }
