@@ -77,7 +77,8 @@ function rightsOf(config: Config): Rights {
     // After a Pod look-up: the uid of the Node, for an ownerReference to it.
     else if (identity.podLookup !== 'never') cluster.push(ruleFor(NODE, ['get']));
   }
-  const scrapersProve = metrics.enabled && !metrics.plain;
+  // A default of the machine that the roles are made on says nothing of the one that they are for.
+  const scrapersProve = metrics.enabled && (!metrics.plain || metrics.isPlainByDefault);
   if (scrapersProve || webhooks.auth === 'bearer') cluster.push(ruleFor(TOKEN_REVIEW, ['create']));
   if (scrapersProve) cluster.push(ruleFor(SUBJECT_ACCESS_REVIEW, ['create']));
   return { cluster, namespaces };

@@ -20,7 +20,7 @@ export interface State {
   unsynced(): string | undefined;
   /** For the metrics: every watch as it is just now. */
   watches(): readonly WatchFacts[];
-  /** Who may call, by the cluster's word; undefined without a cluster. */
+  /** Who may call, by the cluster's word; undefined without a cluster that can tell, as files cannot. */
   readonly callers: Callers | undefined;
   close(): Promise<void>;
 }
@@ -33,9 +33,17 @@ export async function openState(config: Config, parts: AppParts): Promise<State>
   const source = sourceOf(config);
   if (source === undefined) return withoutCluster(parts);
   const { clock, log } = parts;
-  const cluster = await openCluster(source, clock, ({ message, ...where }) => {
-    log.warn('cluster', { ...where, err: new GateError('GATE_CLUSTER_ANSWER', message) });
-  });
+  const cluster = await openCluster(
+    source,
+    clock,
+    ({ code, message, ...where }) => {
+      log.warn(where.file === undefined ? 'cluster' : 'cluster file', {
+        ...where,
+        err: new GateError(code, message),
+      });
+    },
+    (file) => log.info('cluster file in order again', { file }),
+  );
   // Only `auto` asks how old the API server is.
   const versionCounts = config.identity.enabled && config.identity.podLookup === 'auto';
   const version = followServerVersion(cluster, clock, (error) => {
@@ -65,12 +73,15 @@ export async function openState(config: Config, parts: AppParts): Promise<State>
         synced: reflector.synced(),
         silentSeconds: Math.round(reflector.freshnessMs()) / 1_000,
       })),
-    callers: createCallers({
-      cluster,
-      clock,
-      cap: createReviewCap({ clock }),
-      audiences: audience === undefined ? [] : [audience],
-    }),
+    callers:
+      source.source === 'directory'
+        ? undefined
+        : createCallers({
+            cluster,
+            clock,
+            cap: createReviewCap({ clock }),
+            audiences: audience === undefined ? [] : [audience],
+          }),
     async close() {
       version.stop();
       await watching?.stop();
@@ -85,7 +96,12 @@ export function sourceOf({ cluster, environment }: Config): ClusterSource | unde
     case 'none':
       return undefined;
     case 'directory':
-      return { source: 'directory', path: cluster.directory ?? '', watch: true };
+      return {
+        source: 'directory',
+        path: cluster.directory ?? '',
+        watch: true,
+        ...(cluster.directoryVersion === undefined ? {} : { version: cluster.directoryVersion }),
+      };
     case 'kubeconfig':
       return {
         source: 'kubeconfig',

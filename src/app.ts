@@ -143,6 +143,7 @@ async function admissionListener({
   const { host, port, maxConnections, auth, clientCAFile, bearer } = config.webhooks;
   const listener = await createListener({
     name: 'admission',
+    section: 'webhooks',
     host,
     port,
     tls,
@@ -152,7 +153,8 @@ async function admissionListener({
     onError: (error) => parts.log.error('admission listener', { err: error }),
     ...(auth === 'clientCA' && clientCAFile !== undefined ? { clientCaFile: clientCAFile } : {}),
   });
-  if (auth === 'bearer' && callers === undefined) throw nobodyVouches('webhooks.auth bearer');
+  if (auth === 'bearer' && callers === undefined)
+    throw nobodyVouches(config, 'webhooks.auth bearer', 'set webhooks.auth to clientCA or none');
   const guard =
     auth === 'bearer' && callers !== undefined ? usernamesGuard(callers, bearer.usernames) : undefined;
   admission.serveOn(listener, tls, guard);
@@ -163,6 +165,7 @@ async function probesListener({ config, parts, drain, readiness }: ListenerParts
   const { host, port } = config.health;
   const listener = await createListener({
     name: 'probes',
+    section: 'health',
     host,
     port,
     drain,
@@ -185,6 +188,7 @@ async function metricsListener({
   if (!enabled) return undefined;
   const listener = await createListener({
     name: 'metrics',
+    section: 'metrics',
     host,
     port,
     drain,
@@ -192,7 +196,12 @@ async function metricsListener({
     onError: (error) => parts.log.error('metrics listener', { err: error }),
     ...(plain ? {} : { tls }),
   });
-  if (!plain && callers === undefined) throw nobodyVouches('metrics over HTTPS');
+  if (!plain && callers === undefined)
+    throw nobodyVouches(
+      config,
+      'metrics over HTTPS',
+      'set metrics.plain true with metrics.host 127.0.0.1, or metrics.enabled false',
+    );
   const { contentType } = await admission.metrics.scrape();
   registerMetrics(listener, async () => (await admission.metrics.scrape()).body, {
     mediaType: contentType,
@@ -201,10 +210,13 @@ async function metricsListener({
   return listener;
 }
 
-function nobodyVouches(what: string): GateError {
+/** Started all the same it would refuse everybody for as long as it runs. */
+function nobodyVouches({ cluster }: Config, what: string, instead: string): GateError {
+  const found =
+    cluster.source === 'directory' ? 'files in a directory vouch for none' : 'there is no cluster';
   return new GateError(
     'GATE_CONFIG_INVALID',
-    `${what}: needs a cluster that vouches for tokens, and cluster.source is none; set cluster.source, or metrics.enabled false or metrics.plain true for metrics`,
+    `${what}: needs a cluster that vouches for tokens, and ${found}; ${instead}, or give a cluster by cluster.kubeconfig`,
   );
 }
 

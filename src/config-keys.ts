@@ -70,6 +70,7 @@ const label = z.string().regex(new RegExp(`^${LABEL}$`));
 /** `namespace/name`, the name being a DNS subdomain. */
 const namespacedName = z.string().regex(new RegExp(`^${LABEL}/(?=.{1,253}$)${LABEL}(\\.${LABEL})*$`));
 const word = z.string().min(1);
+const KUBERNETES_MINOR = /^1\.[1-9]\d?$/;
 const failurePolicy = (of: string): Key<z.ZodType<'Fail' | 'Ignore'>> =>
   choice(
     ['Fail', 'Ignore'],
@@ -103,8 +104,18 @@ export const KEYS = {
     context: optionalText('a context name', 'Context of the kubeconfig. Default: its current one.'),
     directory: optionalText(
       'a directory name',
-      'Directory of YAML and JSON files that stand for the cluster, watched for changes.',
+      'Directory of YAML and JSON files that stand for the cluster, watched for changes. A file that breaks keeps ' +
+        'its last good objects; of one that was never good nobody knows what it holds, so look-ups that find nothing ' +
+        'fail until it is mended (GATE_DIRECTORY).',
     ),
+    directoryVersion: {
+      schema: z.string().regex(KUBERNETES_MINOR).optional(),
+      kind: 'text',
+      fallback: undefined,
+      // YAML reads 1.30 without quotes as the number 1.3.
+      need: 'a version like "1.29", in a file within quotes',
+      text: 'Kubernetes version that cluster.directory stands for, which identity.podLookup auto asks for. Default: 1.36.',
+    },
   },
   webhooks: {
     host: optionalText(
@@ -116,7 +127,7 @@ export const KEYS = {
       ['none', 'clientCA', 'bearer'],
       'none',
       'How the API server proves who it is: not at all, by a client certificate, or by a token that the cluster ' +
-        'vouches for.',
+        'vouches for, which a directory or no cluster cannot.',
     ),
     clientCAFile: optionalText('a file name', 'CA certificates, PEM, that client certificates must lead to.'),
     bearer: {
@@ -148,7 +159,7 @@ export const KEYS = {
       5,
       0,
       300,
-      'After SIGTERM: how long requests are still served, with Connection: close, while readiness is off.',
+      'After SIGTERM, SIGINT or SIGHUP: how long requests are still served, with Connection: close, while readiness is off.',
     ),
   },
   tls: {
@@ -173,11 +184,16 @@ export const KEYS = {
     enabled: flag(true, 'Serves Prometheus metrics.'),
     host: optionalText('an address', 'Address of the metrics listener. Default: as webhooks.host.'),
     port: port(8443, 'Port of the metrics listener.'),
-    plain: flag(
-      false,
-      'Serves metrics over HTTP and to anybody, on a loopback address only. Otherwise over HTTPS, to callers that ' +
-        'the cluster lets read /metrics.',
-    ),
+    plain: {
+      schema: z.boolean().optional(),
+      kind: 'boolean',
+      fallback: undefined,
+      need: 'true or false',
+      text:
+        'Serves metrics over HTTP and to anybody, on a loopback address only. Otherwise over HTTPS, to callers that ' +
+        'the cluster lets read /metrics. Default: true on a loopback address where the cluster is a directory or ' +
+        'none, which can vouch for nobody, else false.',
+    },
   },
   health: {
     host: optionalText('an address', 'Address of the probes. Default: as webhooks.host.'),
@@ -192,7 +208,11 @@ export const KEYS = {
     format: choice(['auto', 'json', 'pretty'], 'auto', 'auto is pretty on a terminal and json elsewhere.'),
   },
   identity: {
-    enabled: flag(true, 'Node identity: an agent writes only the objects of its own node.'),
+    enabled: flag(
+      true,
+      'Node identity: an agent writes only the objects of its own node. false switches off all three of its rules, ' +
+        'those for tokens and Pods of agent accounts too, whatever identity.tokens and identity.pods say.',
+    ),
     agents: list(
       namespacedName,
       ['pacto-node-agent/pacto-node-agent'],

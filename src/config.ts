@@ -19,14 +19,19 @@ export interface Environment {
 }
 
 /** Everything, with defaults worked out. */
-export type Config = Settings & {
+export type Config = Omit<Settings, 'metrics'> & {
   readonly cluster: {
     readonly source: Exclude<Settings['cluster']['source'], 'auto'>;
     /** Several files for the source kubeconfig, in order of precedence, when KUBECONFIG lists several. */
     readonly kubeconfigFiles: readonly string[];
   };
   readonly webhooks: { readonly host: string };
-  readonly metrics: { readonly host: string };
+  readonly metrics: Omit<Settings['metrics'], 'host' | 'plain'> & {
+    readonly host: string;
+    readonly plain: boolean;
+    /** Nobody asked for it: elsewhere, as in a Pod, the same keys may mean HTTPS. */
+    readonly isPlainByDefault: boolean;
+  };
   readonly health: { readonly host: string };
   readonly environment: Environment;
 };
@@ -278,6 +283,8 @@ function checkCluster({ cluster }: Settings, refuse: Refuse): void {
     refuse('cluster.source', 'directory needs cluster.directory');
   if (cluster.directory !== undefined && cluster.source !== 'auto' && cluster.source !== 'directory')
     refuse('cluster.directory', `contradicts cluster.source ${cluster.source}`);
+  if (cluster.directory === undefined && cluster.directoryVersion !== undefined)
+    refuse('cluster.directoryVersion', 'has no effect without cluster.directory');
   if (cluster.directory !== undefined && cluster.kubeconfig !== undefined)
     refuse('cluster.kubeconfig', 'contradicts cluster.directory: need one of them');
 }
@@ -328,7 +335,7 @@ function resolve(settings: Settings, env: Readonly<Record<string, string | undef
     ...settings,
     cluster: { ...cluster, source, kubeconfigFiles },
     webhooks: { ...settings.webhooks, host },
-    metrics: { ...settings.metrics, host: settings.metrics.host ?? host },
+    metrics: resolveMetrics(settings.metrics, source, host),
     health: { ...settings.health, host: settings.health.host ?? host },
     environment: {
       apiServer:
@@ -340,6 +347,18 @@ function resolve(settings: Settings, env: Readonly<Record<string, string | undef
       unusedUpstream: UNUSED_UPSTREAM_VARIABLES.filter((name) => nonEmpty(env[name]) !== undefined),
     },
   };
+}
+
+/** HTTPS without a cluster that vouches for callers could let in nobody at all. */
+function resolveMetrics(
+  metrics: Settings['metrics'],
+  source: Config['cluster']['source'],
+  webhooksHost: string,
+): Config['metrics'] {
+  const host = metrics.host ?? webhooksHost;
+  const canVouch = source !== 'directory' && source !== 'none';
+  const plain = metrics.plain ?? (!canVouch && LOOPBACK.test(host));
+  return { ...metrics, host, plain, isPlainByDefault: plain && metrics.plain === undefined };
 }
 
 function resolveSource(

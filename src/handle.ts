@@ -31,9 +31,10 @@ export async function createHandle(config: Config, parts: AppParts): Promise<Han
   }
   const state = await openState(config, parts);
   if (state.callers === undefined) {
+    await state.close();
     throw new GateError(
       'GATE_CONFIG_INVALID',
-      'handle: webhooks.auth bearer needs a cluster; set cluster.source',
+      'handle: webhooks.auth bearer needs a cluster that vouches for tokens; set cluster.source to in-cluster or kubeconfig',
     );
   }
   const guard = usernamesGuard(state.callers, config.webhooks.bearer.usernames);

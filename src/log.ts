@@ -36,6 +36,7 @@ export interface LogFields {
   readonly url?: string | undefined;
   readonly file?: string | undefined;
   readonly line?: number | undefined;
+  readonly column?: number | undefined;
   readonly count?: number | undefined;
   readonly version?: string | undefined;
   readonly signal?: string | undefined;
@@ -68,6 +69,7 @@ const FIELDS = {
   url: true,
   file: true,
   line: true,
+  column: true,
   count: true,
   version: true,
   signal: true,

@@ -47,11 +47,11 @@ const code = await run(process.argv.slice(2), {
   stdin: process.stdin,
   clock: systemClock,
   onSignal(handler) {
-    process.on('SIGTERM', handler);
-    process.on('SIGINT', handler);
+    // SIGHUP: the terminal is gone, and Node would end at once, with requests under way.
+    const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+    for (const signal of signals) process.on(signal, handler);
     return () => {
-      process.off('SIGTERM', handler);
-      process.off('SIGINT', handler);
+      for (const signal of signals) process.off(signal, handler);
     };
   },
 });

@@ -270,6 +270,16 @@ describe('values that contradict each other', () => {
       { flags: { 'metrics.plain': 'true' }, env: { KUBERNETES_SERVICE_HOST: '10.96.0.1' } },
       'needs a loopback address',
     ],
+    [
+      'a version of a directory that is not there',
+      { flags: { 'cluster.directoryVersion': '1.29' } },
+      'flag --cluster-directory-version: has no effect without cluster.directory',
+    ],
+    [
+      'a version that YAML reads as a number',
+      { file: 'cluster: {directory: d, directoryVersion: 1.30}' },
+      'directoryVersion: need a version like "1.29", in a file within quotes',
+    ],
     ['identity without agents', { flags: { 'identity.agents': '' } }, 'need at least one agent'],
   ])('refuses %s', async (_name, given, message) => {
     expect((await problems(given)).join('\n')).toContain(message);
@@ -315,6 +325,18 @@ describe('what is worked out', () => {
     expect(await files({ env })).toEqual(['/a', '/b']);
     expect(await files({ env: { HOME: '/home/x' } })).toEqual(['/home/x/.kube/config']);
     expect(await files({})).toEqual([]);
+  });
+
+  it.each<[string, Given, boolean]>([
+    ['without a cluster', {}, true],
+    ['over a directory', { flags: { 'cluster.directory': 'd' } }, true],
+    ['where somebody asks for it', { flags: { 'cluster.kubeconfig': 'k', 'metrics.plain': 'true' } }, true],
+    ['not where a cluster vouches for callers', { flags: { 'cluster.kubeconfig': 'k' } }, false],
+    ['not in a Pod', { env: inPod }, false],
+    ['not where others can reach it', { flags: { 'metrics.host': '0.0.0.0' } }, false],
+    ['not where somebody asks for HTTPS', { flags: { 'metrics.plain': 'false' } }, false],
+  ])('serves plain metrics %s', async (_name, given, plain) => {
+    expect((await config(given)).metrics.plain).toBe(plain);
   });
 
   it('listens on loopback, and in a Pod on all addresses of its family', async () => {

@@ -22,8 +22,8 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
   command.addHelpText(
     'after',
     `
-Serves until SIGTERM or SIGINT, then goes on for webhooks.drainSeconds so that no request is lost; a second signal ends
-it at once. Every key is described in docs/configuration.md; the log goes to standard output.
+Serves until SIGTERM, SIGINT or SIGHUP, then goes on for webhooks.drainSeconds so that no request is lost; a second
+signal ends it at once. Every key is described in docs/configuration.md; the log goes to standard output.
 
 Examples:
   pacto-gate serve --cluster-directory examples/cluster
@@ -55,11 +55,19 @@ async function serve(
   try {
     const app = await startApp(config, { clock: around.clock, log });
     await announce(config, app, output, around);
-    log.info('stopping', { signal: await signals.next() });
+    const signal = await signals.next();
+    log.info('stopping', { signal });
+    // Nobody else sends this one: somebody sits at a terminal and waits.
+    if (signal === 'SIGINT' && config.webhooks.drainSeconds > 0)
+      say(
+        around,
+        `serving on for ${String(config.webhooks.drainSeconds)} s so that no request is lost. Ctrl-C again ends it at once`,
+      );
     // Closing waits on timers, which do not keep the process alive (clock.ts), while all that does is being closed.
     hold = setInterval(() => undefined, HOLD_MS);
     // Whoever sends a second signal does not want to wait for the requests under way.
-    await Promise.race([app.stop(), signals.next()]);
+    const second = await Promise.race([app.stop(), signals.next()]);
+    log.info('stopped', { signal: second ?? signal });
     return EXIT.ok;
   } finally {
     clearInterval(hold);
@@ -105,6 +113,12 @@ async function announce(config: Config, app: App, output: OutputFormat, around: 
   else if (config.environment.apiServer === undefined) around.stderr.write(`${plain(banner(config, app))}\n`);
 }
 
+const CALLERS: Readonly<Record<Config['webhooks']['auth'], (webhooks: Config['webhooks']) => string>> = {
+  none: () => 'anybody who can reach it',
+  clientCA: ({ clientCAFile = '' }) => `with a client certificate below ${clientCAFile}`,
+  bearer: ({ bearer }) => `with the token of ${bearer.usernames.join(' or ')}`,
+};
+
 function clusterOf({ cluster }: Config): string {
   if (cluster.source === 'directory') return `the files in ${String(cluster.directory)}`;
   if (cluster.source === 'kubeconfig') return `kubeconfig ${cluster.kubeconfigFiles.join(', ')}`;
@@ -117,18 +131,27 @@ function banner(config: Config, app: App): string {
   const rows = [
     ['pacto-gate serves', urls.admission],
     ['probes', `${urls.probes}/readyz`],
-    ...(urls.metrics === undefined ? [] : [['metrics', `${urls.metrics}/metrics`]]),
+    ...(urls.metrics === undefined
+      ? []
+      : [['metrics', `${urls.metrics}/metrics${config.metrics.plain ? '' : ', to callers with a token'}`]]),
     ['cluster', clusterOf(config)],
     ...webhooks.map(({ name, path }, index) => [
       index === 0 ? 'enforced' : '',
       `${name.padEnd(width)}  ${path}`,
     ]),
     ...(webhooks.length === 0 ? [['enforced', 'nothing: see identity.enabled']] : []),
-    ['callers', config.webhooks.auth === 'none' ? 'anybody who can reach it' : config.webhooks.auth],
+    ['callers', CALLERS[config.webhooks.auth](config.webhooks)],
     ...trust(config, app),
   ];
   return `\n${table(rows)}\n`;
 }
+
+/** What a caller must show; for curl. */
+const SHOWN_BY_CALLER: Readonly<Record<Config['webhooks']['auth'], string>> = {
+  none: '',
+  clientCA: '--cert client.crt --key client.key ',
+  bearer: `-H "Authorization: Bearer $(cat token)" `,
+};
 
 /** How a caller trusts a self-issued certificate, and one line to try it with. */
 function trust(config: Config, app: App): string[][] {
@@ -143,7 +166,7 @@ function trust(config: Config, app: App): string[][] {
     ['certificate', `self-issued below the CA in ${file}`],
     [
       'try',
-      `curl --cacert ${file} -H 'Content-Type: application/json' -d @${review} ${app.urls.admission}${path}`,
+      `curl --cacert ${file} ${SHOWN_BY_CALLER[config.webhooks.auth]}-H 'Content-Type: application/json' -d @${review} ${app.urls.admission}${path}`,
     ],
   ];
 }

@@ -8,7 +8,7 @@ export interface Surroundings {
   readonly clock: Clock;
   /** Left out: that of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Calls `handler` at each SIGTERM and SIGINT. @returns how to stop that. */
+  /** Calls `handler` at each SIGTERM, SIGINT and SIGHUP. @returns how to stop that. */
   onSignal(handler: (signal: string) => void): () => void;
 }
 

@@ -58,6 +58,8 @@ export interface ListenerOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** Section of the configuration that host and port come from, for messages: `webhooks`, `metrics`, `health`. */
+  readonly section?: string;
   /** Left out: plain HTTP. */
   readonly tls?: TlsSource;
   /** PEM bundle; callers must then show a client certificate of one of these CAs. Followed while it is served. */
@@ -130,11 +132,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       try {
         await app.listen({ host: options.host, port: options.port });
       } catch (error) {
-        throw new GateError(
-          'GATE_CONFIG_INVALID',
-          `listener ${options.name}: cannot listen on ${options.host} port ${String(options.port)}: ${messageOf(error)}: choose another`,
-          { cause: error },
-        );
+        throw cannotListen(options, error);
       }
       const { port } = server.address() as AddressInfo;
       return { url: urlOf(options, port), port };
@@ -155,6 +153,30 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       failedHandshakes: connections.failedHandshakes,
     }),
   };
+}
+
+/** What the system says, in words, and the setting that changes it. */
+const LISTEN_FAULTS: Readonly<Record<string, { readonly why: string; readonly of: 'host' | 'port' }>> = {
+  EADDRINUSE: { why: 'the port is taken', of: 'port' },
+  EACCES: { why: 'the system allows this port to privileged processes only', of: 'port' },
+  EADDRNOTAVAIL: { why: 'this machine has no such address', of: 'host' },
+  ENOTFOUND: { why: 'there is no host of this name', of: 'host' },
+  EAFNOSUPPORT: { why: 'this machine has no addresses of this family', of: 'host' },
+};
+
+function cannotListen({ name, host, port, section }: ListenerOptions, error: unknown): GateError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const { why, of } = LISTEN_FAULTS[code] ?? { why: messageOf(error), of: 'host' };
+  const setting = section === undefined ? '' : ` by ${section}.${of} (--${section}-${of})`;
+  const choice =
+    of === 'port'
+      ? `choose another${setting}, 0 takes any free one`
+      : `choose an address of this machine${setting}, such as 127.0.0.1 or 0.0.0.0`;
+  return new GateError(
+    'GATE_CONFIG_INVALID',
+    `listener ${name}: cannot listen on ${host.includes(':') ? `[${host}]` : host}:${String(port)}: ${why}: ${choice}`,
+    { cause: error },
+  );
 }
 
 function makeServer(options: ListenerOptions, timeouts: Timeouts, clientCa: string | undefined): Server {

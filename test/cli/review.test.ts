@@ -187,6 +187,15 @@ status: {state: Ready}`;
     );
   });
 
+  it('looks a Pod up as on the release that the directory stands for', async () => {
+    const argv = [...CLUSTER, '--cluster-directory-version', '1.29', '--config', 'examples/pacto-gate.yaml'];
+    const file = 'examples/reviews/06-no-node-claim-own-lease.json';
+    const auto = ['--identity-pod-lookup', 'auto'];
+    expect((await runCommand(['review', file, ...argv, ...auto])).code).toBe(0);
+    const newer = argv.with(3, '1.30');
+    expect((await runCommand(['review', file, ...newer, ...auto])).code).toBe(1);
+  });
+
   it('could not find out where a decision fails, by either failure policy', async () => {
     const claims = [
       '--as-extra',

@@ -12,8 +12,10 @@ import { until } from '../support/conditions.ts';
 import { ask } from '../support/http-client.ts';
 import { fakeTerminal, runCommand, type FakeTerminal } from './run-command.ts';
 
-const PORTS = ['--webhooks-port', '0', '--health-port', '0', '--metrics-port', '0', '--metrics-plain'];
+const PORTS = ['--webhooks-port', '0', '--health-port', '0', '--metrics-port', '0'];
 const QUIET = ['--log-level', 'silent', '--cluster-directory', 'examples/cluster', ...PORTS];
+
+const NO_CLUSTER = ['--log-level', 'silent', '--cluster-source', 'none', ...PORTS];
 
 interface Facts {
   readonly urls: { readonly admission: string; readonly probes: string; readonly metrics: string };
@@ -100,9 +102,82 @@ describe('serve', () => {
     const port = String((other.address() as AddressInfo).port);
     const ran = await runCommand(['serve', ...QUIET, '--webhooks-port', port], { clock: systemClock });
     expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toContain(`127.0.0.1:${port}`);
-    expect(ran.err).not.toContain(' at ');
+    expect(ran.err).toContain(
+      `cannot listen on 127.0.0.1:${port}: the port is taken: choose another by webhooks.port (--webhooks-port), 0 takes any free one`,
+    );
     other.close();
+  });
+
+  it('names the setting of an address that is none of this machine, with code 2', async () => {
+    const argv = ['serve', ...QUIET, '--health-host', '192.0.2.1'];
+    const ran = await runCommand(argv, { clock: systemClock });
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain(
+      'this machine has no such address: choose an address of this machine by health.host (--health-host)',
+    );
+  });
+
+  it('starts as its help says, with plain metrics on loopback', async () => {
+    const help = (await runCommand(['serve', '--help'])).out;
+    expect(help).toContain('pacto-gate serve --cluster-directory examples/cluster\n');
+    const { facts, terminal, code } = await served('--webhooks-drain-seconds', '0');
+    expect((await ask(`${facts.urls.metrics}/metrics`)).status).toBe(200);
+    terminal.signal('SIGHUP');
+    expect(await code).toBe(0);
+  });
+
+  it.each<[string, string[], string, string[]?]>([
+    [
+      'tokens for the admission listener',
+      ['--webhooks-auth', 'bearer', '--webhooks-bearer-usernames', 'api'],
+      'webhooks.auth bearer: needs a cluster that vouches for tokens, and files in a directory vouch for none; set webhooks.auth to clientCA or none',
+    ],
+    [
+      'tokens for metrics',
+      ['--metrics-plain', 'false'],
+      'metrics over HTTPS: needs a cluster that vouches for tokens, and files in a directory vouch for none; set metrics.plain true',
+    ],
+    [
+      'tokens where there is no cluster',
+      ['--metrics-plain', 'false'],
+      'there is no cluster; set metrics.plain true',
+      NO_CLUSTER,
+    ],
+  ])('refuses %s that nobody could vouch for, with code 2', async (_name, argv, message, base = QUIET) => {
+    const ran = await runCommand(['serve', ...base, ...argv], { clock: systemClock });
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain(message);
+  });
+
+  it('shows no call that cannot work: one with what callers must show', async () => {
+    const ca = join(directory, 'client', 'ca.crt');
+    await runCommand(['certs', 'issue', '--ip', '127.0.0.1', '--out', join(directory, 'client')], {
+      clock: systemClock,
+    });
+    const terminal = fakeTerminal({ clock: systemClock });
+    const code = run(
+      [
+        'serve',
+        ...QUIET,
+        ...['--tls-ca-out-file', join(directory, 'own.crt'), '--webhooks-drain-seconds', '0'],
+        ...['--webhooks-auth', 'clientCA', '--webhooks-client-ca-file', ca],
+      ],
+      terminal.around,
+    );
+    await until('the banner is there', () => terminal.written.err.includes('try '));
+    terminal.signal('SIGTERM');
+    expect(await code).toBe(0);
+    expect(terminal.written.err).toContain(' --cert client.crt --key client.key ');
+    expect(terminal.written.err).toMatch(/^callers +with a client certificate below .*ca\.crt$/m);
+  });
+
+  it('tells whoever presses Ctrl-C how long it serves on, and how to end it', async () => {
+    const { terminal, code } = await served('--webhooks-drain-seconds', '300');
+    terminal.signal('SIGINT');
+    await until('it is told', () => terminal.written.err !== '');
+    expect(terminal.written.err).toContain('serving on for 300 s');
+    terminal.signal('SIGINT');
+    expect(await code).toBe(0);
   });
 
   it.each([
@@ -127,6 +202,18 @@ describe('the process', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: '/usr/bin' },
     });
+
+  it('ends with code 0 after SIGHUP, when what was under way is done', async () => {
+    const child = start('serve', '--cluster-source', 'none', ...PORTS, '--webhooks-drain-seconds', '0');
+    let out = '';
+    child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    await until('it listens', () => out.includes('"metrics"'), 30_000);
+    child.kill('SIGHUP');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(out).toMatch(
+      /"signal":"SIGHUP","message":"stopping"\}\n.*"signal":"SIGHUP","message":"stopped"\}\n$/,
+    );
+  });
 
   it('ends with code 0 after SIGTERM, its last line in the log, although a caller keeps its connection', async () => {
     const child = start('serve', '--cluster-source', 'none', ...PORTS, '--webhooks-drain-seconds', '0');
