@@ -1,5 +1,6 @@
 /** What the text of a literal token stands for. */
 import type { Literal } from './ast.ts';
+import type { TokenKind } from './lexer.ts';
 
 const MIN_INT = -(2n ** 63n);
 const MAX_INT = 2n ** 63n - 1n;
@@ -8,15 +9,41 @@ const MAX_UINT = 2n ** 64n - 1n;
 /** A literal, or what is wrong with it in cel-go's words. */
 export type LiteralReading = { readonly literal: Literal } | { readonly error: string };
 
+/**
+ * @param text of the token, a number with its sign.
+ * @returns undefined for a token that is no literal.
+ */
+export function readLiteral(kind: TokenKind, text: string): LiteralReading | undefined {
+  switch (kind) {
+    case 'NUM_INT':
+      return readInt(text);
+    case 'NUM_UINT':
+      return readUint(text);
+    case 'NUM_FLOAT':
+      return readDouble(text);
+    case 'STRING':
+      return readString(text);
+    case 'BYTES':
+      return readBytes(text);
+    case 'true':
+    case 'false':
+      return { literal: { type: 'bool', value: kind === 'true' } };
+    case 'null':
+      return { literal: { type: 'null' } };
+    default:
+      return undefined;
+  }
+}
+
 /** @param text with its sign. */
-export function readInt(text: string): LiteralReading {
+function readInt(text: string): LiteralReading {
   const value = readInteger(text);
   if (value < MIN_INT || value > MAX_INT) return { error: 'invalid int literal' };
   return { literal: { type: 'int', value } };
 }
 
 /** @param text with its `u`. */
-export function readUint(text: string): LiteralReading {
+function readUint(text: string): LiteralReading {
   const value = readInteger(text.slice(0, -1));
   if (value > MAX_UINT) return { error: 'invalid uint literal' };
   return { literal: { type: 'uint', value } };
@@ -27,14 +54,14 @@ function readInteger(text: string): bigint {
 }
 
 /** @param text with its sign. */
-export function readDouble(text: string): LiteralReading {
+function readDouble(text: string): LiteralReading {
   const value = Number(text);
   if (!Number.isFinite(value)) return { error: 'invalid double literal' };
   return { literal: { type: 'double', value } };
 }
 
 /** @param text with prefix and quotes. */
-export function readString(text: string): LiteralReading {
+function readString(text: string): LiteralReading {
   const body = unquote(text);
   if (body.raw || !body.text.includes('\\')) return { literal: { type: 'string', value: body.text } };
   let value = '';
@@ -51,7 +78,7 @@ export function readString(text: string): LiteralReading {
 }
 
 /** @param text with `b`, other prefixes and quotes. */
-export function readBytes(text: string): LiteralReading {
+function readBytes(text: string): LiteralReading {
   const body = unquote(text.slice(1));
   const encoder = new TextEncoder();
   if (body.raw || !body.text.includes('\\'))

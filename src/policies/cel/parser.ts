@@ -6,7 +6,7 @@ import type { Ast, Expr, ListNode, MapNode, StructNode } from './ast.ts';
 import { AstBuilder, RESERVED } from './ast-builder.ts';
 import type { TokenKind, Tokens } from './lexer.ts';
 import { tokenize } from './lexer.ts';
-import { readBytes, readDouble, readInt, readString, readUint } from './literals.ts';
+import { readLiteral } from './literals.ts';
 import type { Syntax } from './macros.ts';
 import { ErrorLog, SourceText } from './source-error.ts';
 import { MAX_DEPTH, MAX_SOURCE_LENGTH } from './parser-limits.ts';
@@ -206,14 +206,14 @@ class Parser {
   #unary(): Expr {
     const kind = this.#kinds[this.#at];
     if (kind === '!') return this.#signs('!', '!_');
-    if (kind === '-' && !this.#numberFollows()) return this.#signs('-', '-_');
+    if (kind === '-' && !this.#isNumber(this.#at + 1)) return this.#signs('-', '-_');
     return this.#member();
   }
 
   /** A sign before a number belongs to the literal. */
-  #numberFollows(): boolean {
-    const next = this.#kinds[this.#at + 1];
-    return next === 'NUM_INT' || next === 'NUM_FLOAT';
+  #isNumber(index: number): boolean {
+    const kind = this.#kinds[index];
+    return kind === 'NUM_INT' || kind === 'NUM_FLOAT';
   }
 
   /** A run of signs is one operator, or none where their number is even. */
@@ -424,35 +424,14 @@ class Parser {
   }
 
   #literal(): Expr {
-    const kind = this.#kinds[this.#at];
     let text = this.#text();
+    const negative = this.#kinds[this.#at] === '-';
     const at = this.#next();
-    switch (kind) {
-      case '-':
-        // Only where a number follows: see #unary.
-        if (!['NUM_INT', 'NUM_FLOAT'].includes(this.#kinds[this.#at] ?? '')) throw new MismatchSignal();
-        text += this.#text();
-        return this.#builder.literal(
-          at,
-          this.#kinds[this.#at++] === 'NUM_INT' ? readInt(text) : readDouble(text),
-        );
-      case 'NUM_INT':
-        return this.#builder.literal(at, readInt(text));
-      case 'NUM_UINT':
-        return this.#builder.literal(at, readUint(text));
-      case 'NUM_FLOAT':
-        return this.#builder.literal(at, readDouble(text));
-      case 'STRING':
-        return this.#builder.literal(at, readString(text));
-      case 'BYTES':
-        return this.#builder.literal(at, readBytes(text));
-      case 'true':
-      case 'false':
-        return this.#builder.literal(at, { literal: { type: 'bool', value: kind === 'true' } });
-      case 'null':
-        return this.#builder.literal(at, { literal: { type: 'null' } });
-      default:
-        throw new MismatchSignal();
-    }
+    // A sign, only where a number follows: see #unary.
+    if (negative && !this.#isNumber(this.#at)) throw new MismatchSignal();
+    if (negative) text += this.#text();
+    const reading = readLiteral(this.#kinds[negative ? this.#at++ : this.#at - 1] ?? '<EOF>', text);
+    if (reading === undefined) throw new MismatchSignal();
+    return this.#builder.literal(at, reading);
   }
 }

@@ -1,7 +1,7 @@
 /** What cel-go finds in the tree of a source with syntax errors, beside those: reserved words, literals, macros. */
 import type { Expr, ListNode, MapNode, StructNode } from './ast.ts';
 import { type AstBuilder, RESERVED } from './ast-builder.ts';
-import { readBytes, readDouble, readInt, readString, readUint } from './literals.ts';
+import { readLiteral } from './literals.ts';
 import { MAX_DEPTH } from './parser-limits.ts';
 import type { TreeNode } from './recovering-parser.ts';
 import type { TreeToken } from './recovery-tokens.ts';
@@ -221,21 +221,8 @@ class Visitor {
     const [token] = node.tokens['tok'] ?? [];
     const at = this.#at(node);
     if (token === undefined) return this.#hole();
-    const text = (node.tokens['sign']?.[0]?.text ?? '') + token.text;
-    switch (node.name) {
-      case 'int':
-        return this.#builder.literal(at, readInt(text));
-      case 'uint':
-        return this.#builder.literal(at, readUint(text));
-      case 'double':
-        return this.#builder.literal(at, readDouble(text));
-      case 'string':
-        return this.#builder.literal(at, readString(text));
-      case 'bytes':
-        return this.#builder.literal(at, readBytes(text));
-      default:
-        return this.#hole(at);
-    }
+    const reading = readLiteral(token.kind, (node.tokens['sign']?.[0]?.text ?? '') + token.text);
+    return reading === undefined ? this.#hole() : this.#builder.literal(at, reading);
   }
 }
 
