@@ -53,7 +53,7 @@ export const celSuite: Suite = {
       if (family === name || (only !== undefined && only !== family)) continue;
       const vectors = readVectors(await readFile(join(directory, name)));
       const failures = vectors.flatMap((vector) => runner.failure(vector) ?? []);
-      yield { family, total: vectors.length, failures };
+      yield { family, total: vectors.length, failures, ids: vectors.map((vector) => vector.id) };
     }
   },
 };

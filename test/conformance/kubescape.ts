@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { readJson } from '../../src/json.ts';
 import { Cel } from '../../src/policies/cel/cel.ts';
 import type { FamilyResult, Suite, SuiteOptions } from './suite.ts';
-import type { RequestCase } from './vap-case.ts';
-import { runRequests } from './vap.ts';
+import { runFamily, type RecordedCase } from './vap-family.ts';
+import { requestRunner } from './vap-requests.ts';
 
 /** Families by their files. */
 const FILES: ReadonlyMap<string, string> = new Map([
@@ -26,8 +26,8 @@ export const kubescapeSuite: Suite = {
     const cel = new Cel();
     for (const [family, file] of FILES) {
       if (only !== undefined && only !== family) continue;
-      const cases = readJson(await readFile(join(directory, file))) as readonly RequestCase[];
-      yield runRequests(family, cases, cel);
+      const cases = readJson(await readFile(join(directory, file))) as readonly RecordedCase[];
+      yield runFamily(family, cases, [requestRunner], cel);
     }
   },
 };

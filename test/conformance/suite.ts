@@ -11,6 +11,8 @@ export interface FamilyResult {
   readonly family: string;
   readonly total: number;
   readonly failures: readonly Failure[];
+  /** Of all that was compared: a case that is listed as failing and passes is told by these. */
+  readonly ids: readonly string[];
   /** What was left out, and why; it counts as neither passed nor failed. */
   readonly left?: string;
 }

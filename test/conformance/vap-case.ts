@@ -59,9 +59,12 @@ function valueOf<T>(read: Read<T>): T {
   return read.value;
 }
 
-/** What we answer to each of the case's reviews. */
-export function outcomesOf(recorded: RequestCase, set: PolicySet): readonly Outcome[] {
-  const reviews = recorded.review === null ? [] : [recorded.review, ...(recorded.moreReviews ?? [])];
+/** What we answer to each of these reviews. */
+export function outcomesOf(
+  recorded: RequestCase,
+  reviews: readonly Review[],
+  set: PolicySet,
+): readonly Outcome[] {
   return reviews.map(({ request }) => {
     const outcome = evaluate(set, request, evidenceOf(recorded, request));
     if ('need' in outcome) throw new Error(`nothing known about ${JSON.stringify(outcome)}`);

@@ -2,7 +2,7 @@
 import type { GroupVersionKind, GroupVersionResource, KubeObject } from '../../cluster/objects.ts';
 import { sameResource, type Attributes } from './attributes.ts';
 import { isEmptySelector, labelsOf, selectorFault, selects } from './label-selector.ts';
-import type { EquivalentsOf } from './needs.ts';
+import type { Equivalent } from './needs.ts';
 import type { LabelSelector, MatchResources, NamedRule } from './types.ts';
 
 /** The version in which a policy sees a request. */
@@ -16,7 +16,8 @@ export type Match = Matched | { readonly error: string } | undefined;
 
 export interface MatchContext {
   readonly attributes: Attributes;
-  readonly equivalents: EquivalentsOf;
+  /** Other versions of the request's resource, in the API server's order. */
+  readonly equivalents: readonly Equivalent[];
   /** The namespace that `namespaceForSelector` names, null where it does not exist. */
   readonly namespace: KubeObject | null;
 }
@@ -110,15 +111,14 @@ function matchRules(
   { matchPolicy }: MatchResources,
   { attributes, equivalents }: RuleContext,
 ): Match {
-  const { resource, kind, subresource } = attributes;
+  const { resource, kind } = attributes;
   // All rules are tried as they stand before any is tried for another version (vap.md M08).
   for (const rule of rules) {
     if (matchesRule(rule, resource, attributes) && matchesName(rule, attributes)) return { resource, kind };
   }
-  if (matchPolicy !== 'Equivalent' || rules.length === 0) return undefined;
-  const others = equivalents(resource, subresource);
+  if (matchPolicy !== 'Equivalent') return undefined;
   for (const rule of rules) {
-    for (const other of others) {
+    for (const other of equivalents) {
       if (sameResource(other.resource, resource) || !matchesRule(rule, other.resource, attributes)) continue;
       if (other.kind === undefined) {
         return { error: `unable to convert to ${resourceText(other.resource)}: unknown kind` };

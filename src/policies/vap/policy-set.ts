@@ -32,12 +32,12 @@ export interface PolicySet {
   /** Expressions that do not compile; of policies without a binding too. */
   readonly problems: readonly CompileProblem[];
   readonly equivalents: EquivalentsOf;
-  /** Policies that may be about such a request, by name: whoever is not among them is not. */
-  candidates(
-    operation: Operation,
-    resource: GroupVersionResource,
-    subresource: string,
-  ): readonly BoundPolicy[];
+  /**
+   * Policies that may be about a request, by name: whoever is not among them is not.
+   *
+   * @param resources of the request, and its equivalents
+   */
+  candidates(operation: Operation, resources: readonly GroupVersionResource[]): readonly BoundPolicy[];
   /** What `previous` is for. */
   readonly compiler: PolicyCompiler;
 }
@@ -68,10 +68,7 @@ export function createPolicySet(options: PolicySetOptions): PolicySet {
     problems,
     equivalents,
     compiler,
-    candidates: (operation, resource, subresource) => {
-      const others = equivalents(resource, subresource).map((other) => other.resource);
-      return index.find(operation, [resource, ...others]);
-    },
+    candidates: (operation, resources) => index.find(operation, resources),
   };
 }
 

@@ -10,11 +10,11 @@ import type { Activation } from '../cel/activation.ts';
 import { bindAuthorizer } from '../cel/libraries/authorizer.ts';
 import type { Value } from '../cel/values.ts';
 import { AnswerBuilder, type Outcome } from './answer.ts';
-import { attributesOf, expressionNamespace, sameKind, type Attributes } from './attributes.ts';
+import { attributesOf, expressionNamespace, sameKind, sameResource, type Attributes } from './attributes.ts';
 import { evaluateOne, type Activations } from './evaluate.ts';
 import { Inquiry, type Steps } from './inquiry.ts';
 import { matches, mayMatch, namespaceForSelector, type Match, type Matched } from './match.ts';
-import { answerFrom, type Evidence, type Need, type Pause } from './needs.ts';
+import { answerFrom, type Equivalent, type Evidence, type Need, type Pause } from './needs.ts';
 import { chooseParams, planParams, unknownParamKind } from './params.ts';
 import type { BoundPolicy, PolicySet } from './policy-set.ts';
 import { namespaceValue, requestValue, wholeNamespaceValue } from './request-value.ts';
@@ -95,15 +95,27 @@ export function* decide(
 ): Steps<Outcome> {
   const attributes = attributesOf(request);
   const answer = new AnswerBuilder(attributes, set.minor);
-  const { resource, operation, subresource } = attributes;
+  const { resource, operation } = attributes;
   if (NEVER.has(`${resource.group}/${resource.resource}`)) return answer.finish();
-  const decision = new RequestDecision(set, attributes, answer, options);
-  for (const bound of set.candidates(operation, resource, subresource)) {
+  const equivalents = equivalentsOf(set, attributes);
+  const decision = new RequestDecision(set, attributes, equivalents, answer, options);
+  const resources = [resource, ...equivalents.map((other) => other.resource)];
+  for (const bound of set.candidates(operation, resources)) {
     if (options.policy !== undefined && bound.compiled.policy.name !== options.policy) continue;
     const gone = yield* decision.policy(bound);
     if (gone !== undefined) return answer.namespaceGone(gone);
   }
   return answer.finish();
+}
+
+/** A review that was converted tells of one equivalent by itself. */
+function equivalentsOf(set: PolicySet, attributes: Attributes): readonly Equivalent[] {
+  const { request, resource, subresource } = attributes;
+  const known = set.equivalents(resource, subresource);
+  const isKnown = [resource, ...known.map((other) => other.resource)].some((other) =>
+    sameResource(other, request.resource),
+  );
+  return isKnown ? known : [...known, { resource: request.resource, kind: request.kind }];
 }
 
 /** Objects of the request in one version. */
@@ -115,6 +127,7 @@ interface Objects {
 class RequestDecision {
   readonly #set: PolicySet;
   readonly #attributes: Attributes;
+  readonly #equivalents: readonly Equivalent[];
   readonly #answer: AnswerBuilder;
   readonly #options: DecideOptions;
   readonly #inquiry = new Inquiry();
@@ -122,9 +135,16 @@ class RequestDecision {
   readonly #requestValues = new Map<string, Value>();
   #bound: Pick<Activation, 'authorizer' | 'requestResource'> | undefined;
 
-  constructor(set: PolicySet, attributes: Attributes, answer: AnswerBuilder, options: DecideOptions) {
+  constructor(
+    set: PolicySet,
+    attributes: Attributes,
+    equivalents: readonly Equivalent[],
+    answer: AnswerBuilder,
+    options: DecideOptions,
+  ) {
     this.#set = set;
     this.#attributes = attributes;
+    this.#equivalents = equivalents;
     this.#answer = answer;
     this.#options = options;
   }
@@ -160,7 +180,7 @@ class RequestDecision {
   }
 
   *#match(match: MatchResources): Steps<Match> {
-    const context = { attributes: this.#attributes, equivalents: this.#set.equivalents };
+    const context = { attributes: this.#attributes, equivalents: this.#equivalents };
     const name = namespaceForSelector(match, this.#attributes);
     if (name === undefined) return matches(match, { ...context, namespace: null });
     if (!mayMatch(match, context)) return matches(match, { ...context, namespace: null });
