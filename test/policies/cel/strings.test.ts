@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
 import { strings } from '../../../src/policies/cel/libraries/strings.ts';
-import { Duration, Timestamp, Uint, type Value } from '../../../src/policies/cel/values.ts';
+import {
+  Duration,
+  Optional,
+  Timestamp,
+  TypeValue,
+  Uint,
+  type Value,
+} from '../../../src/policies/cel/values.ts';
 import { callOverload, costOfOverload, shown } from './support/overload.ts';
 
 const TABLE: readonly (readonly [id: string, args: readonly Value[], result: unknown])[] = [
@@ -95,6 +102,9 @@ describe('join', () => {
 
   it('refuses with the words of the conversion up to 1.28', () => {
     expect(join(28, ['a', 1])).toBe("error: unsupported type conversion from 'int' to string");
+    expect(join(28, ['a', new Optional('b')])).toBe('a,b');
+    expect(join(28, ['a', new Optional(undefined)])).toBe('error: optional.none() dereference');
+    expect(join(28, ['a', new TypeValue('int')])).toBe("error: type conversion not supported for 'type'");
     expect(join(28, ['a', true])).toBe("error: type conversion error from bool to 'string'");
   });
 });

@@ -11,7 +11,7 @@ import {
   utf8Length,
 } from '../sizes.ts';
 import { typeNameOf } from '../type-name.ts';
-import { CelError, type Value } from '../values.ts';
+import { CelError, Optional, type Value } from '../values.ts';
 import { define, member, global, readingCost } from './declare.ts';
 import { formatString } from './format-string.ts';
 import { goText } from './go-value.ts';
@@ -139,31 +139,53 @@ function trim(text: string): string {
   return text.slice(start, end);
 }
 
-function joining(describe: (value: Value) => string) {
+/** @param convert makes a string of an element that is none, or says why it cannot */
+function joining(convert: (value: Value) => string | CelError) {
   return (list: readonly Value[], separator = ''): Value => {
-    const texts = list.filter((value) => typeof value === 'string');
-    if (texts.length === list.length) return texts.join(separator);
-    const stranger = list.find((value) => typeof value !== 'string');
-    return new CelError(describe(stranger ?? null));
+    const texts: string[] = [];
+    for (const value of list) {
+      const text = typeof value === 'string' ? value : convert(value);
+      if (text instanceof CelError) return text;
+      texts.push(text);
+    }
+    return texts.join(separator);
   };
 }
 
-const join = joining((value) => `join: invalid input: ${goText(value)}`);
+const join = joining((value) => new CelError(`join: invalid input: ${goText(value)}`));
 
-/** Version 0 converts the list as a whole, and fails with the words of the value's conversion. */
-const joinVersion0 = joining((value) => {
+/** Names of types in the texts of version 0, where they are not those of CEL. */
+const NATIVE_NAMES: Readonly<Record<string, string>> = {
+  'google.protobuf.Timestamp': "'Timestamp'",
+  'google.protobuf.Duration': "'Duration'",
+  null_type: "'null_type'",
+  double: 'Double',
+  bytes: 'Bytes',
+};
+
+/** Version 0 converts to Go's own strings, and fails with the words of the value's conversion. */
+const joinVersion0 = joining(nativeString);
+
+function nativeString(value: Value): string | CelError {
+  if (typeof value === 'string') return value;
+  if (value instanceof Optional) {
+    return value.value === undefined
+      ? new CelError('optional.none() dereference')
+      : nativeString(value.value);
+  }
   const type = typeNameOf(value);
-  const name =
-    {
-      'google.protobuf.Timestamp': "'Timestamp'",
-      'google.protobuf.Duration': "'Duration'",
-      null_type: "'null_type'",
-      double: 'Double',
-      bytes: 'Bytes',
-    }[type] ?? type;
-  if (type !== 'int' && type !== 'uint') return `type conversion error from ${name} to 'string'`;
-  return `unsupported type conversion from '${type}' to string`;
-});
+  switch (type) {
+    case 'type':
+      return new CelError(`type conversion not supported for 'type'`);
+    case 'int':
+    case 'uint':
+      return new CelError(`unsupported type conversion from '${type}' to string`);
+    case 'kubernetes.Quantity':
+      return goText(value);
+    default:
+      return new CelError(`type conversion error from ${NATIVE_NAMES[type] ?? type} to 'string'`);
+  }
+}
 
 function joinOverloads(
   impl: typeof join,
