@@ -217,7 +217,8 @@ function scanLong(buffer: Buffer, scan: Scan): void {
       return;
     }
     const { backslash } = scan;
-    if (buffer[backslash + 1] === 0x75 && ((buffer[backslash + 2] as number) | 0x20) === 0x64) scan.exact = true;
+    if (buffer[backslash + 1] === 0x75 && ((buffer[backslash + 2] as number) | 0x20) === 0x64)
+      scan.exact = true;
     const dense = backslash - scan.at < LONG_STRING_BYTES;
     scan.at = Math.min(backslash + 2, length);
     if (dense) {

@@ -4,6 +4,7 @@
  */
 export const FINDING_CODES = {
   NODE_REQUEST_UNCOVERED: 'an agent account asked for something that node identity does not cover',
+  NODE_REVIEW_UNREADABLE: 'an agent wrote an object that is too large or nested too deeply to be read',
   NODE_OBJECT_MALFORMED: 'an object that an agent writes has a field of a wrong type',
   NODE_GROUP_MISSING: 'a user with an agent’s name lacks the group that the API server gives to its account',
   NODE_CLAIM_MISSING: 'the token of an agent carries no node name, and no other proof is allowed or possible',

@@ -1,7 +1,7 @@
 /** What goes back: a verdict as an AdmissionReview, or a refusal where there is no review to answer. */
 import type { GateError } from '../errors.ts';
 import { allow, type Denied, type FailurePolicy, type Verdict } from '../policies/verdict.ts';
-import type { ReviewId } from './review.ts';
+import type { ReviewId } from './layout.ts';
 
 export interface RawAnswer {
   readonly status: number;

@@ -12,7 +12,16 @@ import type { Verdict } from '../policies/verdict.ts';
 import { answerReview, failureVerdict, refuse, type RawAnswer } from './answer.ts';
 import { budgetOf, startDeadline } from './deadline.ts';
 import { createPaths } from './paths.ts';
-import { readReview, REVIEW_VERSIONS, type Headers, type ReviewId } from './review.ts';
+import { idAtStart, type ReviewId } from './layout.ts';
+import {
+  LARGE_REVIEW_BYTES,
+  readReview,
+  readReviewInSteps,
+  readUnread,
+  type Headers,
+  type Review,
+} from './review.ts';
+import { StepQueue } from './step-queue.ts';
 import type { Webhook, WebhookEntry } from './webhook.ts';
 
 export interface RawRequest {
@@ -27,6 +36,8 @@ export interface RawRequest {
   readonly receivedMs: number;
   /** Set where there is no room to decide: answered at once, by the failure policy. */
   readonly overload?: GateError;
+  /** Set where `body` is only the beginning of what was sent: why the rest was not kept. */
+  readonly unread?: GateError;
   /** Aborts with a GateError when the caller is gone. */
   readonly signal?: AbortSignal;
 }
@@ -59,6 +70,7 @@ interface Call {
 class AdmissionEdge implements Edge {
   readonly #options: EdgeOptions;
   readonly #match: ReturnType<typeof createPaths>;
+  readonly #large = new StepQueue();
 
   constructor(options: EdgeOptions) {
     this.#options = options;
@@ -110,15 +122,16 @@ class AdmissionEdge implements Edge {
       if (!(error instanceof GateError)) throw error;
       return this.#refuse(raw, 400, error, { webhook: webhook.name });
     }
-    if (raw.overload !== undefined) {
+    // What is too large is answered without being read, so overload is no reason to leave it to the failure policy.
+    if (raw.overload !== undefined && raw.unread?.code !== 'GATE_REVIEW_TOO_LARGE') {
       const id = idAtStart(raw.body);
       if (id !== undefined) return this.#fail(call, id, raw.overload);
     }
-    const review = readReview(raw.body, raw.headers);
+    const review = await this.#read(raw);
     if (review.kind === 'refused') {
       return this.#refuse(raw, review.status, review.error, { webhook: webhook.name });
     }
-    if (review.kind === 'unreadable') return this.#fail(call, review.id, review.error);
+    if (review.kind === 'unreadable') return this.#answerUnread(call, review);
     const { id, request } = review;
     if (raw.overload !== undefined) return this.#fail(call, id, raw.overload, request);
     try {
@@ -130,6 +143,28 @@ class AdmissionEdge implements Edge {
       return answer;
     } catch (error) {
       return this.#fail(call, id, error, request);
+    }
+  }
+
+  #read({ body, headers, unread }: RawRequest): Review | Promise<Review> {
+    if (unread !== undefined) return readUnread(body, headers, unread);
+    if (body.byteLength <= LARGE_REVIEW_BYTES) return readReview(body, headers);
+    return this.#large.run(readReviewInSteps(body, headers));
+  }
+
+  #answerUnread(call: Call, { id, request, error }: Review & { readonly kind: 'unreadable' }): RawAnswer {
+    try {
+      const verdict = request && call.entry.decideUnread?.(request, error);
+      if (verdict === undefined) return this.#fail(call, id, error, request);
+      const answer = answerReview(id, verdict);
+      this.#record(call, id, request, verdict.allowed ? 'allowed' : 'denied', {
+        codes: verdict.allowed ? [error.code] : verdict.codes,
+        err: error,
+        level: 'warn',
+      });
+      return answer;
+    } catch (fault) {
+      return this.#fail(call, id, fault, request);
     }
   }
 
@@ -241,22 +276,4 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
     if (signal.aborted) onAbort();
   });
-}
-
-/** The head of a review as API servers write it (recorded: every golden review). */
-const HEAD =
-  /^\{"kind":"AdmissionReview","apiVersion":"(admission\.k8s\.io\/v1(?:beta1)?)","request":\{"uid":"([\w-]{1,64})"/;
-const HEAD_BYTES = 256;
-
-/**
- * What an overloaded server must know to answer, without reading the rest. A review that repeats its uid further on
- * would get an answer to the first, which its caller does not take: then too the failure policy decides.
- */
-function idAtStart(body: Uint8Array): ReviewId | undefined {
-  const head = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, HEAD_BYTES)).toString(
-    'latin1',
-  );
-  const [, version, uid] = HEAD.exec(head) ?? [];
-  const apiVersion = REVIEW_VERSIONS.find((known) => known === version);
-  return apiVersion === undefined || uid === undefined ? undefined : { apiVersion, uid };
 }

@@ -2,6 +2,7 @@ import { decideNodeIdentity } from '../policies/identity/decide.ts';
 import { NODE_IDENTITY_ENTRY, NODE_IDENTITY_PATH } from '../policies/identity/entry-names.ts';
 import type { Evidence } from '../policies/identity/evidence.ts';
 import type { IdentitySettings } from '../policies/identity/settings.ts';
+import { decideUnreadNodeIdentity } from '../policies/identity/unread.ts';
 import type { FailurePolicy } from '../policies/verdict.ts';
 import { decideWithEvidence } from './evidence.ts';
 import type { Webhook, WebhookEntry } from './webhook.ts';
@@ -24,6 +25,7 @@ export function nodeIdentityWebhook(
         { serverVersion: serverVersion() },
         context,
       ),
+    decideUnread: (request, error) => decideUnreadNodeIdentity(request, settings, error.message),
   };
   return { name: 'node-identity', path: NODE_IDENTITY_PATH, entry: () => entry };
 }

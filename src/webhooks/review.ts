@@ -2,15 +2,19 @@
  * From the bytes of a call to a checked AdmissionRequest. The envelope is checked, the objects inside are not
  * (design decision 7): unknown fields pass.
  */
-import type {
-  AdmissionRequest,
-  GroupVersionKind,
-  GroupVersionResource,
-  Operation,
-  UserInfo,
-} from '../cluster/objects.ts';
+import type { AdmissionRequest } from '../cluster/objects.ts';
 import { GateError, quote, type ErrorCode } from '../errors.ts';
-import { isBoxedDouble, JsonError, readJson, type JsonFault } from '../json.ts';
+import { JsonError, readJson, type JsonFault } from '../json.ts';
+import { EnvelopeFault, isRecord, own, readRequest } from './envelope.ts';
+import {
+  layoutOf,
+  putBack,
+  REVIEW_VERSIONS,
+  withoutObjects,
+  type Layout,
+  type ObjectField,
+  type ReviewId,
+} from './layout.ts';
 
 /** An UPDATE review carries object and oldObject of up to 3 MiB each (webhook-operations.md W05; platform.md §3.4). */
 const MAX_REVIEW_BYTES = 8 * 1024 * 1024;
@@ -21,52 +25,136 @@ const MAX_REVIEW_BYTES = 8 * 1024 * 1024;
  */
 const MAX_UID_LENGTH = 256;
 
-export const REVIEW_VERSIONS = ['admission.k8s.io/v1', 'admission.k8s.io/v1beta1'] as const;
-export type ReviewVersion = (typeof REVIEW_VERSIONS)[number];
+/**
+ * Opening brackets and commas of one object of a review. What etcd can store (1.5 MiB, platform.md §3.4) has more only
+ * where a value takes fewer than six bytes; in the densest review on record one takes sixteen. The slowest text with
+ * so many is read in 130 ms.
+ */
+const MAX_VALUES = 256 * 1024;
 
-/** What the answer must repeat, or the API server counts the call as failed (webhook-operations.md W06). */
-export interface ReviewId {
-  readonly apiVersion: ReviewVersion;
-  readonly uid: string;
-}
+/** Below, a review is read within some ms whatever it holds; above, object by object. */
+export const LARGE_REVIEW_BYTES = 256 * 1024;
 
 export type Review =
   | { readonly kind: 'review'; readonly id: ReviewId; readonly request: AdmissionRequest }
-  /** The uid is known, the rest is not as it must be: answered by the failure policy of the entry. */
-  | { readonly kind: 'unreadable'; readonly id: ReviewId; readonly error: GateError }
+  /**
+   * The uid is known, the rest is not as it must be: answered by the entry itself, where `request` is known but for
+   * its objects, which are too large or too deep to be read, and otherwise by its failure policy.
+   */
+  | {
+      readonly kind: 'unreadable';
+      readonly id: ReviewId;
+      readonly request?: AdmissionRequest;
+      readonly error: GateError;
+    }
   /** No uid: nothing but an HTTP status can be answered (design decision 13). */
-  | { readonly kind: 'refused'; readonly status: 400 | 413 | 415; readonly error: GateError };
+  | { readonly kind: 'refused'; readonly status: RefusalStatus; readonly error: GateError };
+
+type RefusalStatus = 400 | 413 | 415 | 429;
 
 /** Header fields with lower-case names, as Node gives them; of a repeated one the first, or all in a list. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Reads one review. Never throws for what the caller sent. */
+/** Reads one review at once. Never throws for what the caller sent. */
 export function readReview(body: Uint8Array, headers: Headers): Review {
-  const header = headerFault(headers);
-  if (header !== undefined) return { kind: 'refused', status: 415, error: header };
+  const steps = readReviewInSteps(body, headers);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** As `readReview`, with a pause after each of the objects of a large review. */
+export function* readReviewInSteps(body: Uint8Array, headers: Headers): Generator<undefined, Review> {
+  const fault = headerFault(headers);
+  if (fault !== undefined) return { kind: 'refused', status: 415, error: fault };
   if (body.byteLength === 0) {
     return refused(400, 'GATE_REVIEW_EMPTY', 'request body: empty: send an AdmissionReview as JSON');
   }
   if (body.byteLength > MAX_REVIEW_BYTES) {
-    return refused(
-      413,
-      'GATE_REVIEW_TOO_LARGE',
-      `request body: too large (found ${String(body.byteLength)} bytes, need at most ${String(MAX_REVIEW_BYTES)}): send a smaller review`,
+    return readUnread(
+      body,
+      headers,
+      new GateError(
+        'GATE_REVIEW_TOO_LARGE',
+        `request body: too large (found ${String(body.byteLength)} bytes, need at most ${String(MAX_REVIEW_BYTES)}): send a smaller review`,
+      ),
     );
   }
-  let document: unknown;
   try {
-    document = readJson(body);
+    const parted = body.byteLength > LARGE_REVIEW_BYTES ? yield* readParts(body) : undefined;
+    return readDocument(parted ?? readJson(body, { maxValues: MAX_VALUES }));
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    return refused(400, JSON_CODES[error.kind], jsonMessage(error));
+    return unreadable(body, error);
   }
-  return readEnvelope(document);
 }
 
-function refused(status: 400 | 413 | 415, code: ErrorCode, message: string): Review {
+/**
+ * What can be said of a review whose objects are not read.
+ * @param head its first bytes, as far as they were kept.
+ * @param error why: the answer where it does not even begin as a review.
+ */
+export function readUnread(head: Uint8Array, headers: Headers, error: GateError): Review {
+  const fault = headerFault(headers);
+  if (fault !== undefined) return { kind: 'refused', status: 415, error: fault };
+  const layout = layoutOf(head);
+  if (layout === undefined) {
+    return { kind: 'refused', status: error.code === 'GATE_OVERLOADED' ? 429 : 413, error };
+  }
+  const request = readEnvelope(head, layout);
+  return { kind: 'unreadable', id: layout.id, ...(request !== undefined && { request }), error };
+}
+
+/** Object by object, so that each may have as many values as one may. @returns undefined where that cannot be told. */
+function* readParts(body: Uint8Array): Generator<undefined, unknown> {
+  const objects = layoutOf(body)?.objects;
+  if (objects === undefined) return undefined;
+  const document = readJson(withoutObjects(body, objects), { maxValues: MAX_VALUES });
+  const read = new Map<ObjectField, unknown>();
+  for (const [field, { start, end }] of objects) {
+    try {
+      read.set(field, readJson(body.subarray(start, end), { maxValues: MAX_VALUES }));
+    } catch (error) {
+      if (error instanceof JsonError) throw new JsonError(error.kind, start + error.offset);
+      throw error;
+    }
+    yield;
+  }
+  return putBack(document, read) ? document : undefined;
+}
+
+/** What was refused as too deep or too dense, or is no JSON, may have a sound beginning. */
+function unreadable(body: Uint8Array, fault: JsonError): Review {
+  const error = new GateError(JSON_CODES[fault.kind], jsonMessage(fault));
+  const layout = layoutOf(body);
+  const request = layout && readEnvelope(body, layout);
+  if (layout !== undefined && (request !== undefined || TOO_MUCH.has(fault.kind))) {
+    return { kind: 'unreadable', id: layout.id, ...(request !== undefined && { request }), error };
+  }
+  return { kind: 'refused', status: fault.kind === 'values' ? 413 : 400, error };
+}
+
+/** The request without its objects, as far as it is sound. */
+function readEnvelope(body: Uint8Array, { id, envelopeEnd }: Layout): AdmissionRequest | undefined {
+  if (envelopeEnd === undefined) return undefined;
+  try {
+    const text = Buffer.concat([body.subarray(0, envelopeEnd), Buffer.from('}}')]);
+    const document = readJson(text, { maxValues: MAX_VALUES });
+    const request = isRecord(document) ? own(document, 'request') : undefined;
+    return isRecord(request) ? readRequest(id.uid, request, false) : undefined;
+  } catch (error) {
+    if (error instanceof JsonError || error instanceof EnvelopeFault) return undefined;
+    throw error;
+  }
+}
+
+function refused(status: RefusalStatus, code: ErrorCode, message: string): Review {
   return { kind: 'refused', status, error: new GateError(code, message) };
 }
+
+/** Faults that a person can bring about through an API server, by what they write. */
+const TOO_MUCH: ReadonlySet<JsonFault> = new Set(['depth', 'values']);
 
 const JSON_CODES: Readonly<Record<JsonFault, ErrorCode>> = {
   empty: 'GATE_REVIEW_EMPTY',
@@ -74,6 +162,7 @@ const JSON_CODES: Readonly<Record<JsonFault, ErrorCode>> = {
   syntax: 'GATE_REVIEW_NOT_JSON',
   number: 'GATE_REVIEW_NOT_JSON',
   depth: 'GATE_REVIEW_TOO_DEEP',
+  values: 'GATE_REVIEW_TOO_LARGE',
 };
 
 /** What is wrong, and the next step. */
@@ -83,6 +172,7 @@ const JSON_TEXTS: Readonly<Record<JsonFault, readonly [wrong: string, step: stri
   syntax: ['not JSON', 'send an AdmissionReview as JSON'],
   number: ['a number beyond the range of a double', 'send valid JSON'],
   depth: ['nested deeper than 512 levels', 'send a flatter object'],
+  values: [`more than ${String(MAX_VALUES)} values`, 'send a smaller object'],
 };
 
 function jsonMessage(error: JsonError): string {
@@ -124,7 +214,7 @@ function isJsonType(value: string): boolean {
   });
 }
 
-function readEnvelope(document: unknown): Review {
+function readDocument(document: unknown): Review {
   if (!isRecord(document) || own(document, 'kind') !== 'AdmissionReview') {
     return refused(
       400,
@@ -167,160 +257,4 @@ function readEnvelope(document: unknown): Review {
     if (!(error instanceof EnvelopeFault)) throw error;
     return { kind: 'unreadable', id, error: new GateError('GATE_REVIEW_INVALID', error.message) };
   }
-}
-
-/** Carries a fault of the envelope out of its reader; never leaves this file. */
-class EnvelopeFault extends Error {
-  constructor(path: string, wrong: string) {
-    super(`request${path === '' ? '' : `.${path}`}: ${wrong}: send the review as the API server does`);
-  }
-}
-
-function readRequest(uid: string, request: Foreign): AdmissionRequest {
-  const operation = readOperation(request);
-  const subResource = optionalText(request, 'subResource');
-  const requestKind = optional(request, 'requestKind', readKind);
-  const requestResource = optional(request, 'requestResource', readResource);
-  const requestSubResource = optionalText(request, 'requestSubResource');
-  const name = optionalText(request, 'name');
-  const namespace = optionalText(request, 'namespace');
-  const dryRun = own(request, 'dryRun') ?? undefined;
-  if (dryRun !== undefined && typeof dryRun !== 'boolean') {
-    throw new EnvelopeFault('dryRun', 'not true or false');
-  }
-  return {
-    uid,
-    kind: readKind(own(request, 'kind'), 'kind'),
-    resource: readResource(own(request, 'resource'), 'resource'),
-    ...(subResource !== undefined && { subResource }),
-    ...(requestKind !== undefined && { requestKind }),
-    ...(requestResource !== undefined && { requestResource }),
-    ...(requestSubResource !== undefined && { requestSubResource }),
-    ...(name !== undefined && { name }),
-    ...(namespace !== undefined && { namespace }),
-    operation,
-    userInfo: readUser(own(request, 'userInfo')),
-    object: readObject(request, 'object', operation),
-    oldObject: readObject(request, 'oldObject', operation),
-    ...(dryRun !== undefined && { dryRun }),
-    options: own(request, 'options') ?? null,
-  };
-}
-
-/**
- * What each operation carries, as API servers send it (recorded: golden reviews and vap). CONNECT carries its options
- * as object, or nothing for a subresource that has none.
- */
-const NEEDED: Readonly<Record<Operation, readonly ('object' | 'oldObject')[]>> = {
-  CREATE: ['object'],
-  UPDATE: ['object', 'oldObject'],
-  DELETE: ['oldObject'],
-  CONNECT: [],
-};
-
-function readOperation(request: Foreign): Operation {
-  const operation = own(request, 'operation');
-  if (typeof operation === 'string' && Object.hasOwn(NEEDED, operation)) return operation as Operation;
-  const found = typeof operation === 'string' ? quote(operation) : 'no text';
-  throw new EnvelopeFault('operation', `unknown (found ${found}, need CREATE, UPDATE, DELETE or CONNECT)`);
-}
-
-function readObject(request: Foreign, field: 'object' | 'oldObject', operation: Operation): unknown {
-  const object = own(request, field) ?? null;
-  if (object === null) {
-    if (NEEDED[operation].includes(field))
-      throw new EnvelopeFault(field, `missing (${operation} carries one)`);
-    return null;
-  }
-  if (!isRecord(object)) throw new EnvelopeFault(field, 'not an object');
-  return object;
-}
-
-/**
- * The user is who the API server says: without a name nobody can tell whether this is an agent, so a review that
- * names no one is a fault and not an anonymous user (who is called `system:anonymous`).
- */
-function readUser(value: unknown): UserInfo {
-  if (!isRecord(value)) throw new EnvelopeFault('userInfo', 'missing');
-  const username = optionalText(value, 'username', 'userInfo.');
-  if (username === undefined || username === '') throw new EnvelopeFault('userInfo.username', 'missing');
-  const uid = optionalText(value, 'uid', 'userInfo.');
-  const groups = optional(value, 'groups', readTexts, 'userInfo.');
-  const extra = optional(value, 'extra', readExtra, 'userInfo.');
-  return {
-    username,
-    ...(uid !== undefined && { uid }),
-    ...(groups !== undefined && { groups }),
-    ...(extra !== undefined && { extra }),
-  };
-}
-
-/** Keys are foreign, `__proto__` among them: the object has no prototype, and `Object.hasOwn` reads it as any other. */
-function readExtra(value: unknown, path: string): Readonly<Record<string, readonly string[]>> {
-  if (!isRecord(value)) throw new EnvelopeFault(path, 'not an object');
-  const extra = Object.create(null) as Record<string, readonly string[]>;
-  for (const [key, values] of Object.entries(value)) {
-    // Go writes an empty list that was never made as null.
-    extra[key] = values === null ? [] : readTexts(values, `${path}[${quote(key)}]`);
-  }
-  return extra;
-}
-
-function readTexts(value: unknown, path: string): readonly string[] {
-  if (!Array.isArray(value)) throw new EnvelopeFault(path, 'not a list');
-  const wrong = value.findIndex((item) => typeof item !== 'string');
-  if (wrong !== -1) throw new EnvelopeFault(`${path}[${String(wrong)}]`, 'not text');
-  return value as string[];
-}
-
-function readKind(value: unknown, path: string): GroupVersionKind {
-  if (!isRecord(value)) throw new EnvelopeFault(path, 'missing');
-  return {
-    group: text(value, 'group', path),
-    version: text(value, 'version', path),
-    kind: text(value, 'kind', path),
-  };
-}
-
-function readResource(value: unknown, path: string): GroupVersionResource {
-  if (!isRecord(value)) throw new EnvelopeFault(path, 'missing');
-  return {
-    group: text(value, 'group', path),
-    version: text(value, 'version', path),
-    resource: text(value, 'resource', path),
-  };
-}
-
-/** A JSON object of somebody else: its keys are data. */
-type Foreign = Readonly<Record<string, unknown>>;
-
-function isRecord(value: unknown): value is Foreign {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isBoxedDouble(value);
-}
-
-function own(record: Foreign, field: string): unknown {
-  return Object.hasOwn(record, field) ? record[field] : undefined;
-}
-
-function text(record: Foreign, field: string, path: string): string {
-  const value = own(record, field);
-  if (typeof value !== 'string') throw new EnvelopeFault(`${path}.${field}`, 'missing or not text');
-  return value;
-}
-
-function optionalText(record: Foreign, field: string, prefix = ''): string | undefined {
-  const value = own(record, field) ?? undefined;
-  if (value !== undefined && typeof value !== 'string')
-    throw new EnvelopeFault(`${prefix}${field}`, 'not text');
-  return value;
-}
-
-function optional<T>(
-  record: Foreign,
-  field: string,
-  read: (value: unknown, path: string) => T,
-  prefix = '',
-): T | undefined {
-  const value = own(record, field) ?? undefined;
-  return value === undefined ? undefined : read(value, `${prefix}${field}`);
 }

@@ -1,6 +1,7 @@
 /** What a webhook is: one file `<name>.webhook.ts` each, listed once in registry.ts. */
 import type { Reader } from '../cluster/cluster.ts';
 import type { AdmissionRequest } from '../cluster/objects.ts';
+import type { GateError } from '../errors.ts';
 import type { FailurePolicy, Verdict } from '../policies/verdict.ts';
 
 export interface DecisionContext {
@@ -18,6 +19,13 @@ export interface WebhookEntry {
   readonly failurePolicy: FailurePolicy;
   /** @throws anything: the edge turns it into the answer of the failure policy. */
   decide(request: AdmissionRequest, context: DecisionContext): Verdict | Promise<Verdict>;
+  /**
+   * Answers where the objects are too large or too deep to be read, which whoever wrote them can bring about: an entry
+   * that knows whom it is about must not leave that to its failure policy.
+   * @param request with null for both objects, and without what API servers write after them (dryRun, options).
+   * @returns undefined, as an entry without this does, for the answer of the failure policy.
+   */
+  decideUnread?(request: AdmissionRequest, error: GateError): Verdict | undefined;
 }
 
 export interface Webhook {

@@ -60,12 +60,12 @@ export const transport: readonly BadInputCase[] = [
   },
   {
     name: 'a number that no double can hold',
-    body: text((body) => body.replace('"dryRun":false', '"dryRun":1e999')),
+    body: text((body) => body.replace('"kind":{', '"number":1e999,"kind":{')),
     refused: {
       status: 400,
       code: 'GATE_REVIEW_NOT_JSON',
       message: `request body: a number beyond the range of a double (found at byte ${String(
-        Buffer.from(review()).toString().indexOf('"dryRun":') + 9,
+        Buffer.from(review()).toString().indexOf(',"kind":{') + 10,
       )}): send valid JSON`,
     },
   },

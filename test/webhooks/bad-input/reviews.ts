@@ -65,6 +65,25 @@ export const envelopes: readonly BadInputCase[] = [
     response: invalid('oldObject: not an object'),
   },
   {
+    name: 'a number behind the objects that no double can hold',
+    body: text((body) => body.replace('"dryRun":false', '"dryRun":1e999')),
+    response: failed(
+      `request body: a number beyond the range of a double (found at byte ${String(
+        Buffer.from(review()).toString().indexOf('"dryRun":') + 9,
+      )}): send valid JSON [GATE_REVIEW_NOT_JSON]`,
+    ),
+  },
+  {
+    name: 'more than a thousand keys in the extra values of the user',
+    body: withRequest({
+      userInfo: {
+        username: 'alice',
+        extra: Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`k${String(index)}`, []])),
+      },
+    }),
+    response: invalid('userInfo.extra: more than 1000 keys'),
+  },
+  {
     name: 'an unknown operation',
     body: withRequest({ operation: 'PATCH' }),
     response: invalid('operation: unknown (found "PATCH", need CREATE, UPDATE, DELETE or CONNECT)'),
