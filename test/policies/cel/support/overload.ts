@@ -2,6 +2,7 @@ import type { CallFacts, Library } from '../../../../src/policies/cel/library.ts
 import {
   CelError,
   Duration,
+  Opaque,
   Timestamp,
   Uint,
   type Value,
@@ -35,4 +36,11 @@ export function shown(value: Value): unknown {
     return `${String(value.nanoseconds)}ns${value.offsetMinutes === 0 ? '' : ` ${String(value.offsetMinutes)}m`}`;
   if (isBoxedDouble(value)) return `double ${String(value)}`;
   return value;
+}
+
+/** The canonical text of a value that a library prints: an address, a quantity, … */
+export function printed(value: Value): string {
+  if (!(value instanceof Opaque)) throw new Error(`not printed: ${JSON.stringify(shown(value))}`);
+  // oxlint-disable-next-line typescript/no-base-to-string -- libraries print their values themselves
+  return String(value);
 }
