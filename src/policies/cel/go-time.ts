@@ -66,7 +66,7 @@ function leadingFraction(digits: string): { readonly numerator: number; readonly
 }
 
 /** Seconds as Go's `Duration.Seconds()` has them: whole and rest are rounded to a double together. */
-export function secondsOf(duration: Duration): number {
+function secondsOf(duration: Duration): number {
   return unitsOf(duration, NANOSECONDS_PER_SECOND);
 }
 

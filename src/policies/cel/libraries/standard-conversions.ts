@@ -95,13 +95,13 @@ function stringOfBytes(bytes: Uint8Array): Value {
   }
 }
 
-/** `duration(text)`, also for the check of literals. @returns a Duration, or cel-go's error. */
-export function durationOfText(text: string): Value {
+/** `duration(text)`. @returns a Duration, or cel-go's error. */
+function durationOfText(text: string): Value {
   return parseDuration(text) ?? unconvertible('string', 'google.protobuf.Duration');
 }
 
-/** `timestamp(text)`, also for the check of literals. @returns a Timestamp, or cel-go's error. */
-export function timestampOfText(text: string): Value {
+/** `timestamp(text)`. @returns a Timestamp, or cel-go's error. */
+function timestampOfText(text: string): Value {
   const timestamp = parseTimestamp(text);
   if (timestamp === undefined) return unconvertible('string', 'google.protobuf.Timestamp');
   return isInRange(unixSeconds(timestamp)) ? timestamp : new CelError('timestamp overflow');
