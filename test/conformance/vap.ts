@@ -7,8 +7,9 @@ import { Cel } from '../../src/policies/cel/cel.ts';
 import type { FamilyResult, Suite, SuiteOptions } from './suite.ts';
 import { runFamily, type CaseRunner, type RecordedCase } from './vap-family.ts';
 import { requestRunner } from './vap-requests.ts';
+import { writeRunner } from './vap-writes.ts';
 
-const RUNNERS: readonly CaseRunner[] = [requestRunner];
+const RUNNERS: readonly CaseRunner[] = [requestRunner, writeRunner];
 
 interface FamilyFile {
   readonly family: string;
