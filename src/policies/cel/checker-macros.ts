@@ -174,7 +174,7 @@ function checkSortBy(checker: Checker, macro: MacroNode): CelType {
   let sorted: CelType = ERROR;
   checker.inScope([], () => {
     const keys = checkComprehension(checker, macro, list, macro.at);
-    sorted = checker.resolve('@sortByAssociatedKeys', [list, keys], true, macro.at) ?? ERROR;
+    sorted = checker.resolveFor(macro.id, '@sortByAssociatedKeys', [list, keys], true, macro.at) ?? ERROR;
   });
   return checker.unifier.substitute(sorted, false);
 }

@@ -27,7 +27,7 @@ export interface Checked {
   readonly ast: Ast;
   readonly type: CelType;
   readonly types: ReadonlyMap<number, CelType>;
-  /** By node id; macros have none. */
+  /** By node id; of macros, `sortBy` alone has one. */
   readonly references: ReadonlyMap<number, Reference>;
 }
 
@@ -114,6 +114,26 @@ export class Checker {
       return undefined;
     }
     return this.#resolve(declared, args, member, at)?.type;
+  }
+
+  /** The same, for the function that a macro ends with: it is what the macro refers to. */
+  resolveFor(
+    id: number,
+    name: string,
+    args: readonly CelType[],
+    member: boolean,
+    at: number,
+  ): CelType | undefined {
+    const declared = this.#environment.functions.get(name);
+    const resolution = declared && this.#resolve(declared, args, member, at);
+    if (declared === undefined || resolution === undefined) return undefined;
+    this.#references.set(id, {
+      kind: 'function',
+      function: declared,
+      qualified: false,
+      overloads: resolution.overloads,
+    });
+    return resolution.type;
   }
 
   #undeclared(at: number, name: string): void {
