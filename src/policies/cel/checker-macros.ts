@@ -8,6 +8,9 @@ import { BOOL, DYN, INT, listOf, mapOf } from './cel-type.ts';
 import type { Checker } from './checker.ts';
 import { formatType } from './type-format.ts';
 
+/** Of macros that copy what is before them, one in the range of the other. */
+const MAX_COPIES = 5;
+
 const ERROR: CelType = { kind: 'error' };
 
 export function checkMacro(checker: Checker, macro: MacroNode): CelType {
@@ -144,19 +147,24 @@ function addStep(
 }
 
 /**
- * `o.hasValue() ? optional.of(body with o.value()) : optional.none()`. What is wrong with the optional is said twice,
- * as cel-go copies it; it is checked once, so that chains of these macros do not take time exponential in their length.
+ * `o.hasValue() ? optional.of(body with o.value()) : optional.none()`. cel-go copies the optional, checks both and says
+ * twice what is wrong with it. Within many of these macros the copy is only counted: checking it would take time
+ * exponential in their number.
  */
 function checkOptionalMacro(checker: Checker, macro: MacroNode): CelType {
   const { at } = macro;
   const errorsBefore = checker.errors.total;
+  checker.copies++;
   const range = checker.check(macro.range);
   const errorsBehind = checker.errors.total;
   const condition = checker.resolve('hasValue', [range], true, at) ?? ERROR;
   // The loop that binds the variable goes over an empty list.
   checker.unifier.newVariable();
-  checker.errors.repeat(errorsBefore, errorsBehind);
-  const value = checker.resolve('value', [range], true, at) ?? ERROR;
+  let copy = range;
+  if (checker.copies <= MAX_COPIES) copy = checker.check(macro.range);
+  else checker.errors.repeat(errorsBefore, errorsBehind);
+  checker.copies--;
+  const value = checker.resolve('value', [copy], true, at) ?? ERROR;
   let body: CelType = ERROR;
   checker.inScope([{ name: macro.variables[0] ?? '', type: value }], () => {
     body = checker.check(macro.body);

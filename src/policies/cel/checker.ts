@@ -60,6 +60,8 @@ export function check(ast: Ast, environment: Environment): Checked | { readonly 
 export class Checker {
   readonly errors = new ErrorLog();
   readonly unifier = new Unifier();
+  /** How many macros copy the expression that is being checked. */
+  copies = 0;
   readonly #environment: Environment;
   readonly #types = new Map<number, CelType>();
   readonly #references = new Map<number, Reference>();
