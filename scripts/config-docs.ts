@@ -1,24 +1,14 @@
 /**
  * Writes docs/configuration.md from the table of keys and the table of upstream flags.
- * `node scripts/config-docs.ts` writes it, `--check` compares and exits with 1 where it differs.
+ * `npm run config-docs` writes it, `--check` compares and exits with 1 where it differs.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { UPSTREAM_FLAGS } from '../src/cli/upstream.ts';
-import { configKeys, type KeyRow } from '../src/config-keys.ts';
+import { configKeys, titleOfSection, type KeyRow } from '../src/config-keys.ts';
 import { FILE_VARIABLE, UNUSED_UPSTREAM_VARIABLES } from '../src/config.ts';
 
 const FILE = 'docs/configuration.md';
-
-const TITLES: Readonly<Record<string, string>> = {
-  cluster: 'Cluster',
-  webhooks: 'Admission listener',
-  tls: 'Certificate',
-  metrics: 'Metrics',
-  health: 'Probes',
-  log: 'Log',
-  identity: 'Node identity',
-};
 
 const INTRODUCTION = `# Configuration
 
@@ -74,14 +64,12 @@ function document(): string {
   const rows = configKeys();
   const sections = new Map<string, KeyRow[]>();
   for (const row of rows) {
-    const section = row.path.includes('.') ? (row.path.split('.')[0] ?? '') : '';
-    sections.set(section, [...(sections.get(section) ?? []), row]);
+    sections.set(row.section, [...(sections.get(row.section) ?? []), row]);
   }
   return [
     INTRODUCTION,
     ...[...sections].map(
-      ([section, own]) =>
-        `## ${section === '' ? 'General' : (TITLES[section] ?? section)}\n\n${keyTable(own)}\n`,
+      ([section, own]) => `## ${section === '' ? 'General' : titleOfSection(section)}\n\n${keyTable(own)}\n`,
     ),
     `## The environment\n
 | variable | use |
@@ -113,7 +101,7 @@ if (import.meta.main) {
   if (process.argv.includes('--check')) {
     const found = await readFile(FILE, 'utf8').catch(() => '');
     if (found !== wanted) {
-      console.error(`${FILE} is not what the keys say: run node scripts/config-docs.ts`);
+      console.error(`${FILE} is not what the keys say: run npm run config-docs`);
       process.exitCode = 1;
     }
   } else {

@@ -150,9 +150,10 @@ export const KEYS = {
     ),
     maxBytesInFlight: count(
       64 * 1024 * 1024,
-      8 * 1024 * 1024,
+      // The share of the small ones, and one review of the largest size.
+      16 * 1024 * 1024,
       4 * 1024 * 1024 * 1024,
-      'Bytes of review bodies held at the same time.',
+      'Bytes of review bodies held at the same time. 8 MiB of them are for reviews of at most 64 KiB.',
     ),
     maxConnections: count(1024, 1, 100_000, 'Open connections; the next one is closed at once.'),
     drainSeconds: count(
@@ -256,6 +257,24 @@ export const KEYS = {
   },
 } as const;
 
+/** Title of each section of keys, in help and documentation. */
+const SECTION_TITLES: Readonly<Record<string, string>> = {
+  cluster: 'Cluster',
+  webhooks: 'Admission listener',
+  tls: 'Certificate',
+  metrics: 'Metrics',
+  health: 'Probes',
+  log: 'Log',
+  identity: 'Node identity',
+};
+
+/** @throws TypeError for a section that has none yet. */
+export function titleOfSection(section: string): string {
+  const title = SECTION_TITLES[section];
+  if (title === undefined) throw new TypeError(`section ${section} has no title: add it to SECTION_TITLES`);
+  return title;
+}
+
 type Parsed<T> = {
   readonly [K in keyof T]: T[K] extends Key<infer S> ? Frozen<z.output<S>> : Parsed<T[K]>;
 };
@@ -266,6 +285,8 @@ export type Settings = Parsed<typeof KEYS>;
 export interface KeyRow {
   /** `webhooks.port`. */
   readonly path: string;
+  /** First part of the path; empty for a key without section. */
+  readonly section: string;
   /** `--webhooks-port`. */
   readonly flag: string;
   /** `PACTO_GATE_WEBHOOKS_PORT`. */
@@ -299,6 +320,7 @@ export function configKeys(): readonly KeyRow[] {
     const words = path.split('.').map(kebab).join('-');
     return {
       path,
+      section: path.includes('.') ? (path.split('.')[0] ?? '') : '',
       flag: `--${words}`,
       variable: VARIABLE_PREFIX + words.replaceAll('-', '_').toUpperCase(),
       kind: key.kind,

@@ -6,6 +6,8 @@
 import { delimiter } from 'node:path';
 import type { KeyKind, KeyRow, Settings } from './config-keys.ts';
 import { configKeys, isKey, KEYS, VARIABLE_PREFIX } from './config-keys.ts';
+import { firstLineOf, foundIn, placeIn } from './config-messages.ts';
+import { suggest } from './config-suggest.ts';
 
 /** What the process environment says beside our own variables. */
 export interface Environment {
@@ -121,13 +123,25 @@ async function readConfigFile(
   found: Map<string, Found>,
   problems: ConfigProblem[],
 ): Promise<void> {
+  const refuse = (what: string): void => {
+    problems.push({ code: 'GATE_CONFIG_FILE', message: `file ${file}: ${what}` });
+  };
+  let text: string;
+  try {
+    text = await readFile(file);
+  } catch (error) {
+    refuse(`cannot be read: ${firstLineOf(error)}`);
+    return;
+  }
   let root: unknown;
   try {
-    const text = await readFile(file);
     root = file.endsWith('.json') ? JSON.parse(text) : (await import('yaml')).parse(text);
   } catch (error) {
-    const reason = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
-    problems.push({ code: 'GATE_CONFIG_FILE', message: `file ${file}: cannot be read: ${reason}` });
+    refuse(
+      file.endsWith('.json')
+        ? `is no JSON${placeIn(firstLineOf(error))}`
+        : `is no YAML: ${firstLineOf(error)}`,
+    );
     return;
   }
   // An empty file is an empty mapping.
@@ -242,17 +256,11 @@ function parse(
     if (given === undefined) return [name, child.fallback];
     const result = child.schema.safeParse(given.value);
     if (result.success) return [name, result.data];
-    problems.push(invalid(`${given.origin}: need ${child.need}${describe(child.kind, given.value)}`));
+    const shown = foundIn(given.value, child.kind, result.error.issues);
+    problems.push(invalid(`${given.origin}: need ${child.need}${shown}`));
     return [name, child.fallback];
   });
   return Object.fromEntries(entries);
-}
-
-/** Shows a wrong value where its kind says that nobody keeps a secret there; free text may be one, misplaced. */
-function describe(kind: KeyKind, value: unknown): string {
-  if (kind === 'text' || kind === 'list' || (typeof value === 'object' && value !== null)) return '';
-  const text = JSON.stringify(value);
-  return text.length > 42 ? '' : `, found ${text.replaceAll(/[^\x20-\x7e]/g, '?')}`;
 }
 
 const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
@@ -371,30 +379,4 @@ function resolveSource(
   if (cluster.kubeconfig !== undefined || cluster.context !== undefined || kubeconfigVariable)
     return 'kubeconfig';
   return inPod ? 'in-cluster' : 'none';
-}
-
-/** ` (did you mean "x"?)`, or nothing where no name is near. */
-export function suggest(wrong: string, names: readonly string[]): string {
-  const near = names
-    .map((name) => ({ name, distance: editDistance(wrong.toLowerCase(), name.toLowerCase()) }))
-    .toSorted((a, b) => a.distance - b.distance)[0];
-  return near !== undefined && near.distance <= Math.max(2, wrong.length / 4)
-    ? ` (did you mean "${near.name}"?)`
-    : '';
-}
-
-/** Levenshtein distance of two short names. */
-function editDistance(a: string, b: string): number {
-  // A hostile name would cost its length times ours; nothing near a name of ours is that long.
-  if (a.length > 100) return a.length;
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substitute = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, substitute));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

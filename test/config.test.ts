@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { configurationPage } from '../scripts/config-docs.ts';
-import { configKeys } from '../src/config-keys.ts';
-import { loadConfig, suggest, type Config, type FlagValue } from '../src/config.ts';
+import { configKeys, titleOfSection } from '../src/config-keys.ts';
+import { loadConfig, type Config, type FlagValue } from '../src/config.ts';
+import { suggest } from '../src/config-suggest.ts';
 
 interface Given {
   readonly flags?: Readonly<Record<string, string | readonly string[]>>;
@@ -63,7 +64,13 @@ describe('configuration keys', () => {
   });
 
   it('is documented as it is', async () => {
-    expect(await readFile('docs/configuration.md', 'utf8')).toBe(await configurationPage());
+    const found = await readFile('docs/configuration.md', 'utf8');
+    expect(found, 'run npm run config-docs').toBe(await configurationPage());
+  });
+
+  it('has a title for each section', () => {
+    for (const { section } of configKeys()) if (section !== '') titleOfSection(section);
+    expect(() => titleOfSection('policies')).toThrow('add it to SECTION_TITLES');
   });
 });
 
@@ -146,7 +153,7 @@ describe('problems', () => {
     });
     expect(found.toSorted()).toEqual([
       'environment PACTO_GATE_LOG_LEVEL: need trace, debug, info, warn, error, fatal or silent, found "loud"',
-      'file gate.yaml: identity.agents: need a list of namespace/serviceAccount',
+      'file gate.yaml: identity.agents: need a list of namespace/serviceAccount, found "agent"',
       'file gate.yaml: identity.enabled: need true or false, found "yes"',
       'file gate.yaml: metrics: need a mapping of keys',
       'file gate.yaml: webhooks.auth: need none, clientCA or bearer, found "maybe"',
@@ -173,9 +180,9 @@ describe('problems', () => {
 
   it.each([
     ['missing', undefined, /^file gate\.yaml: cannot be read: ENOENT/],
-    ['broken', 'webhooks: {port: ]', /^file gate\.yaml: cannot be read: .* at line 1/],
+    ['broken', 'webhooks: {port: ]', /^file gate\.yaml: is no YAML: .* at line 1, column \d+$/],
     ['a list', '- 1\n', /^file gate\.yaml: need a mapping at the top$/],
-    ['with a key twice', 'log: {}\nlog: {}\n', /^file gate\.yaml: cannot be read: .*unique/],
+    ['with a key twice', 'log: {}\nlog: {}\n', /^file gate\.yaml: is no YAML: .*unique/],
   ])('names a file that is %s', async (_name, text, message) => {
     const loaded = await loadConfig({
       flags: [],
@@ -197,6 +204,29 @@ describe('problems', () => {
     });
     expect(found).toHaveLength(5);
     expect(found.join('\n')).not.toContain('secret');
+  });
+
+  it('shows the wrong item of a list', async () => {
+    expect(await problems({ flags: { 'tls.ipAddresses': '10.0.0.1,10.0.0.300' } })).toEqual([
+      'flag --tls-ip-addresses: need a list of IP addresses, found "10.0.0.300"',
+    ]);
+  });
+
+  it.each([
+    ['webhooks.clientCafile', ' (did you mean "webhooks.clientCAFile"?)'],
+    ['webhooks.prot', ' (did you mean "webhooks.port"?)'],
+    ['x', ''],
+  ])('suggests for %s what is near, and nothing else', async (key, hint) => {
+    const [section = '', name = ''] = key.split('.');
+    const file = name === '' ? `${section}: 1` : `${section}: {${name}: 1}`;
+    const [found = ''] = await problems({ file });
+    expect(found.slice(found.indexOf(key) + key.length)).toMatch(/^: (unknown key|need )/);
+    expect(found.endsWith('"?)') ? found.slice(found.lastIndexOf(' (did')) : '').toBe(hint);
+  });
+
+  it('says where JSON is broken and not what it says', async () => {
+    const found = await problems({ file: '{"a": "geheim",\n "b" geheim}', fileName: 'gate.json' });
+    expect(found).toEqual(['file gate.json: is no JSON: look at line 2, column 6']);
   });
 
   it('treats __proto__ and constructor as unknown keys', async () => {

@@ -1,29 +1,22 @@
 /** The configuration keys as options of a command. */
 import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
-import { configKeys, type KeyRow } from '../config-keys.ts';
+import { configKeys, titleOfSection, type KeyRow } from '../config-keys.ts';
 import { FILE_VARIABLE, loadConfig, type Config, type FlagValue } from '../config.ts';
-import { say } from './output.ts';
+import { suggest } from '../config-suggest.ts';
+import { readFaultOf } from './input-file.ts';
+import { say, sayUsage, withoutTokens } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 import { addUpstreamOptions, translateUpstream } from './upstream.ts';
-
-const HEADINGS: Readonly<Record<string, string>> = {
-  cluster: 'Cluster:',
-  webhooks: 'Admission listener:',
-  tls: 'Certificate:',
-  metrics: 'Metrics:',
-  health: 'Probes:',
-  log: 'Log:',
-  identity: 'Node identity:',
-};
 
 /** What a command line said about the configuration, once it is parsed. */
 export interface GivenConfig {
   /**
-   * Reads the configuration and says every problem.
+   * Reads the configuration and says every problem: of the command line, and of the configuration.
+   * @param problems that the command has found itself.
    * @returns undefined where there was one: the exit code is then that of wrong usage.
    */
-  read(around: Surroundings, command: Command): Promise<Config | undefined>;
+  read(around: Surroundings, command: Command, problems?: readonly string[]): Promise<Config | undefined>;
 }
 
 /**
@@ -36,11 +29,9 @@ export function addConfigOptions(command: Command, sections?: readonly string[])
     new Option('-c, --config <file>', `configuration file, YAML or JSON (env: ${FILE_VARIABLE})`),
   );
   for (const row of configKeys()) {
-    const section = row.path.split('.')[0] ?? '';
-    if (sections !== undefined && !sections.includes(section)) continue;
+    if (sections !== undefined && !sections.includes(row.section)) continue;
     const option = new Option(`${row.flag} ${placeholder(row)}`, describe(row));
-    const heading = HEADINGS[section];
-    if (heading !== undefined) option.helpGroup(heading);
+    if (row.section !== '') option.helpGroup(`${titleOfSection(row.section)}:`);
     if (row.kind === 'boolean') option.preset('true');
     option.argParser((value: string) => {
       own.push({ path: row.path, value, origin: row.flag });
@@ -49,21 +40,47 @@ export function addConfigOptions(command: Command, sections?: readonly string[])
     command.addOption(option);
   }
   const upstream = addUpstreamOptions(command);
+  // Told by `read`, together with everything else; the parser would stop at the first.
+  command.allowUnknownOption().allowExcessArguments();
   return {
-    async read(around, parsed) {
+    async read(around, parsed, problems = []) {
       const { flags, refused } = translateUpstream(upstream);
       const loaded = await loadConfig({
         // Ours come last and win over an upstream flag that means the same.
         flags: [...flags, ...own],
         file: parsed.opts<{ config?: string }>().config,
         ...(around.env === undefined ? {} : { env: around.env }),
-        readFile: (name) => readFile(name, 'utf8'),
+        readFile: readConfigFile,
       });
+      const isWrong = sayUsage(around, parsed, [...strangeArguments(parsed), ...problems]);
       for (const error of refused) say(around, error.message, error.code);
       if (!loaded.ok) for (const problem of loaded.problems) say(around, problem.message, problem.code);
-      return loaded.ok && refused.length === 0 ? loaded.config : undefined;
+      return loaded.ok && refused.length === 0 && !isWrong ? loaded.config : undefined;
     },
   };
+}
+
+async function readConfigFile(name: string): Promise<string> {
+  try {
+    return await readFile(name, 'utf8');
+  } catch (error) {
+    throw new Error(readFaultOf(error), { cause: error });
+  }
+}
+
+/** Options that the command does not know, and arguments beyond those it takes. No value is repeated. */
+function strangeArguments(command: Command): readonly string[] {
+  const flags = command.options.filter((option) => !option.hidden).map((option) => option.long ?? '');
+  const unknown = command.args
+    .filter((argument) => /^-./.test(argument))
+    .map((argument) => argument.split('=', 1)[0] ?? '');
+  if (unknown.length > 0)
+    // What follows an unknown option may be its value.
+    return unknown.map((flag) => `unknown option '${withoutTokens(flag)}'${suggest(flag, flags)}`);
+  const expected = command.registeredArguments.length;
+  return command.args.length > expected
+    ? [`too many arguments: expected ${String(expected)}, found ${String(command.args.length)}`]
+    : [];
 }
 
 function placeholder(row: KeyRow): string {

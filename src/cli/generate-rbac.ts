@@ -5,14 +5,14 @@ import { addOutputOption, EXIT, say, show, toYaml, type ExitCode, type OutputFor
 import type { Surroundings } from './surroundings.ts';
 
 interface Options {
-  readonly serviceAccount: Account;
+  readonly serviceAccount?: Account;
   readonly output: OutputFormat;
 }
 
 export function define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void {
-  command.requiredOption(
+  command.option(
     '--service-account <namespace/name>',
-    'ServiceAccount that the server runs under',
+    'ServiceAccount that the server runs under (required)',
     parseAccount,
   );
   const given = addConfigOptions(command);
@@ -29,12 +29,14 @@ Examples:
   pacto-gate generate rbac --service-account pacto-system/pacto-gate --config gate.yaml`,
   );
   command.action(async (options: Options) => {
-    const config = await given.read(around, command);
-    if (config === undefined) {
+    const { serviceAccount } = options;
+    const problems = serviceAccount === undefined ? ['need --service-account'] : [];
+    const config = await given.read(around, command, problems);
+    if (config === undefined || serviceAccount === undefined) {
       finish(EXIT.usage);
       return;
     }
-    const objects = rbacObjects(config, options.serviceAccount);
+    const objects = rbacObjects(config, serviceAccount);
     if (objects.length === 0)
       say(around, 'this configuration asks nothing of the API server: no role is needed');
     const documents = await Promise.all(objects.map((object) => toYaml(object)));

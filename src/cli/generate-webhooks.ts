@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Config } from '../config.ts';
-import { GateError, messageOf } from '../errors.ts';
+import { GateError } from '../errors.ts';
 import { checkBundle, plainBundle } from '../http/certificate.ts';
 import { identityEntries, type ClientTarget } from '../policies/identity/entries.ts';
 import { identitySettings } from '../policies/identity/settings.ts';
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
+import { readInputFile } from './input-file.ts';
 import { addOutputOption, EXIT, say, show, toYaml, type ExitCode, type OutputFormat } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -27,8 +27,11 @@ interface ServiceTarget {
 /** The API server's own default and bounds (webhook-operations.md W04). */
 const DEFAULT_TIMEOUT_SECONDS = 10;
 const MAX_TIMEOUT_SECONDS = 30;
-/** The oldest and the newest minor that anything here was written for. */
-const FIRST_MINOR = 16;
+/**
+ * Every entry selects namespaces by the label kubernetes.io/metadata.name. Before this minor a cluster may not set it
+ * (KEP-2161: stable in 1.22), and an entry would then select nothing and enforce nothing.
+ */
+const FIRST_MINOR = 22;
 const LAST_MINOR = 99;
 
 export function define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void {
@@ -42,7 +45,7 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     .option('--ca-file <file>', 'CA certificates that the API server is to trust, PEM')
     .option(
       '--kube-version <version>',
-      'of the API server, for example 1.29 (default: 1.28 or later)',
+      `of the API server, for example 1.29; 1.${String(FIRST_MINOR)} at least (default: 1.28 or later)`,
       parseVersion,
     )
     .option(
@@ -75,11 +78,11 @@ async function generate(
   around: Surroundings,
 ): Promise<ExitCode> {
   const { service, url } = options;
-  if ((service === undefined) === (url === undefined)) {
-    say(around, service === undefined ? 'need --service or --url' : '--service and --url: need one of them');
-    return EXIT.usage;
-  }
-  const config = await given.read(around, command);
+  const problems =
+    (service === undefined) === (url === undefined)
+      ? [service === undefined ? 'need --service or --url' : '--service and --url: need one of them']
+      : [];
+  const config = await given.read(around, command, problems);
   if (config === undefined) return EXIT.usage;
   const target: ClientTarget = service === undefined ? { url: url ?? '' } : { service };
   const caBundle = options.caFile === undefined ? undefined : await readBundle(options.caFile);
@@ -96,7 +99,10 @@ async function generate(
       'no --ca-file: the API server then trusts only what its own machine trusts. Give the CA of the server',
     );
   if (configuration.webhooks.length === 0) {
-    say(around, 'nothing is enabled that needs an entry. See identity.enabled and identity.agents');
+    say(
+      around,
+      'identity.enabled is false, which switches off all three rules of node identity: nothing needs an entry',
+    );
     return EXIT.usage;
   }
   const text = `${HEADER}${(await toYaml(configuration)).trimEnd()}`;
@@ -130,14 +136,7 @@ export function entriesOf(
 }
 
 async function readBundle(file: string): Promise<string> {
-  let pem: string;
-  try {
-    pem = await readFile(file, 'utf8');
-  } catch (error) {
-    throw new GateError('GATE_INPUT_FILE', `file ${file}: cannot be read: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
+  const pem = await readInputFile(file);
   checkBundle(pem, `file ${file}`);
   // A key beside the certificates would be published to everybody who may read webhook configurations.
   if (pem.includes('PRIVATE KEY'))
@@ -168,8 +167,12 @@ function parseUrl(text: string): string {
 
 function parseVersion(text: string): number {
   const [, minor] = /^v?1\.(\d{1,2})(?:[.+-].*)?$/.exec(text) ?? [];
-  if (minor === undefined || Number(minor) < FIRST_MINOR || Number(minor) > LAST_MINOR)
-    throw new InvalidArgumentError(`need a version like 1.29, from 1.${String(FIRST_MINOR)} on`);
+  if (minor === undefined || Number(minor) > LAST_MINOR)
+    throw new InvalidArgumentError('need a version like 1.29');
+  if (Number(minor) < FIRST_MINOR)
+    throw new InvalidArgumentError(
+      `need 1.${String(FIRST_MINOR)} or later: before that, namespaces need not have the label kubernetes.io/metadata.name, by which every entry selects, so that nothing would be enforced`,
+    );
   return Number(minor);
 }
 

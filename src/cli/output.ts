@@ -54,6 +54,24 @@ export function say(around: Pick<Surroundings, 'stderr'>, message: string, code?
   around.stderr.write(`pacto-gate: ${message}${code === undefined ? '' : ` [${code}]`}\n`);
 }
 
+/**
+ * Wrong usage, all of it at once and then where help is.
+ * @returns whether there was any.
+ */
+export function sayUsage(
+  around: Pick<Surroundings, 'stderr'>,
+  command: Command,
+  problems: readonly string[],
+): boolean {
+  for (const problem of problems) say(around, problem);
+  if (problems.length > 0) around.stderr.write(`see: ${pathOf(command)} --help\n`);
+  return problems.length > 0;
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
+
 /** Says what was thrown, and which exit code that is. A fault of our own comes with its stack. */
 export function sayError(around: Pick<Surroundings, 'stderr'>, error: unknown): ExitCode {
   if (error instanceof GateError) {
@@ -70,6 +88,11 @@ export function sayError(around: Pick<Surroundings, 'stderr'>, error: unknown): 
   const stack = error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
   say(around, `internal fault, please report it: ${stack}`, 'GATE_INTERNAL');
   return EXIT.unknown;
+}
+
+/** A wrong command line is repeated in the error, and one that is wrong may hold a token all the same. */
+export function withoutTokens(text: string): string {
+  return text.replace(/eyJ[\w.-]{8,}/g, '(token)');
 }
 
 /** Columns side by side, two spaces apart; the last one is not padded. */

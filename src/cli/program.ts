@@ -1,6 +1,6 @@
 /** The command tree. Only the command that is called is loaded: a server must start fast (design §6). */
 import { Command, CommanderError, type Option } from 'commander';
-import { EXIT, sayError, type ExitCode } from './output.ts';
+import { EXIT, sayError, withoutTokens, type ExitCode } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** What a command file exports. */
@@ -101,6 +101,7 @@ async function build(
     .description('Admission webhooks for Kubernetes: node identity, policies and delivery gates.')
     .usage('COMMAND [OPTIONS]')
     .helpOption('-h, --help', 'show help')
+    .option('--version', 'print the version, as the command of this name')
     .helpCommand('help [command]', 'show the help of a command')
     .exitOverride()
     .configureHelp({ optionDescription: describeOption })
@@ -115,7 +116,7 @@ async function build(
     const [first, second] = path;
     let parent = program;
     if (second !== undefined) {
-      parent = groups.get(first) ?? program.command(first).description(GROUPS[first] ?? '');
+      parent = groups.get(first) ?? groupOf(program, first);
       groups.set(first, parent);
     }
     const command = parent.command(second ?? first).description(summary);
@@ -127,17 +128,19 @@ async function build(
   return program;
 }
 
+function groupOf(program: Command, name: string): Command {
+  return program
+    .command(name)
+    .description(GROUPS[name] ?? '')
+    .addHelpText('after', `\n${EXIT_CODES_HELP}`);
+}
+
 /** Text, choices and default; not what the parser does with an option that stands alone. */
 function describeOption(option: Option): string {
   const { description, argChoices, defaultValue } = option;
   const choices = argChoices === undefined ? '' : ` (one of ${argChoices.join(', ')})`;
   const shown = typeof defaultValue === 'string' || typeof defaultValue === 'number';
   return `${description}${choices}${shown ? ` (default: ${String(defaultValue)})` : ''}`;
-}
-
-/** A wrong command line is repeated in the error, and one that is wrong may hold a token all the same. */
-function withoutTokens(text: string): string {
-  return text.replace(/eyJ[\w.-]{8,}/g, '(token)');
 }
 
 const EXIT_CODES_HELP = 'Exit codes: 0 ok, 1 the answer is no, 2 usage or input, 3 could not find out\n';

@@ -97,6 +97,7 @@ describe('generate webhooks', () => {
     expect(webhooks.some((one) => /tokens|pods/.test(one.name))).toBe(false);
     const none = await generate(...SERVICE, '--identity-enabled=false');
     expect(none).toMatchObject({ code: 2, out: '' });
+    expect(none.err).toContain('identity.enabled is false, which switches off all three rules');
   });
 
   it.each([
@@ -109,6 +110,11 @@ describe('generate webhooks', () => {
     ['a URL with a query', ['--url', 'https://10.0.0.7?x=1'], 'need an https URL'],
     ['a timeout of 31 s', [...SERVICE, '--timeout-seconds', '31'], 'from 1 to 30'],
     ['a timeout of 0 s', [...SERVICE, '--timeout-seconds', '0'], 'from 1 to 30'],
+    [
+      'a version whose namespaces have no label of their name',
+      [...SERVICE, '--kube-version', '1.21'],
+      'need 1.22 or later',
+    ],
     ['a version of the future', [...SERVICE, '--kube-version', '2.0'], 'need a version like 1.29'],
   ])('refuses %s with code 2', async (_name, argv, message) => {
     const ran = await generate(...argv);

@@ -10,6 +10,7 @@ const COMMANDS = [
   ['certs', 'inspect'],
   ['doctor', 'token'],
   ['generate', 'webhooks'],
+  ['generate', 'rbac'],
   ['version'],
 ];
 
@@ -32,7 +33,12 @@ describe('help', () => {
   it('of the program lists every command', async () => {
     const { code, out } = await runCommand(['--help']);
     expect(code).toBe(0);
+    expect(out).toMatch(/^ {2}--version +print the version/m);
     for (const [first] of COMMANDS) expect(out).toMatch(new RegExp(`^  ${String(first)} `, 'm'));
+  });
+
+  it.each(['certs', 'doctor', 'generate'])('of the group %s tells the exit codes', async (group) => {
+    expect((await runCommand([group, '--help'])).out).toContain('Exit codes: 0 ok, 1 ');
   });
 
   it('goes to standard error with code 2 where no command is given', async () => {
@@ -55,7 +61,11 @@ describe('help', () => {
 describe('wrong usage', () => {
   it.each([
     [['serv'], "unknown command 'serv'", 'Did you mean serve?'],
-    [['serve', '--webhook-port', '1'], "unknown option '--webhook-port'", 'Did you mean --webhooks-port?'],
+    [
+      ['serve', '--webhook-port', '1'],
+      "unknown option '--webhook-port'",
+      '(did you mean "--webhooks-port"?)\nsee: pacto-gate serve --help\n',
+    ],
     [['version', '--output', 'xml'], "argument 'xml' is invalid", 'text, json, yaml'],
     [['version', 'extra'], 'too many arguments', ''],
     [['certs', 'issues'], "unknown command 'issues'", 'Did you mean issue?'],
@@ -81,6 +91,31 @@ describe('wrong usage', () => {
       expect(ran).toMatchObject({ code: 2, out: '' });
       expect(ran.err).not.toContain('eyJ');
     }
+  });
+
+  it('reports unknown options, missing ones and wrong values at once, with code 2', async () => {
+    const ran = await runCommand([
+      'generate',
+      'webhooks',
+      '--servcie=a/b',
+      '--identity-pod-lookup',
+      'maybe',
+      '--xyz',
+      'eyJhbGciOiJSUzI1NiJ9',
+    ]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err.trimEnd().split('\n')).toEqual([
+      'pacto-gate: unknown option \'--servcie\' (did you mean "--service"?)',
+      "pacto-gate: unknown option '--xyz'",
+      'pacto-gate: need --service or --url',
+      'see: pacto-gate generate webhooks --help',
+      'pacto-gate: flag --identity-pod-lookup: need auto, always or never, found "maybe" [GATE_CONFIG_INVALID]',
+    ]);
+    const serve = await runCommand(['serve', '--typo', 'x', '--log-level=loud']);
+    expect(serve).toMatchObject({ code: 2, out: '' });
+    expect(serve.err).toContain("unknown option '--typo'");
+    expect(serve.err).toContain('--log-level: need');
+    expect((await runCommand(['serve', 'extra'])).err).toContain('too many arguments: expected 0, found 1');
   });
 
   it('reports configuration problems one a line, with code 2', async () => {
