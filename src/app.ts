@@ -2,13 +2,13 @@
  * The composition root: configuration → parts → start and stop. Start order: cluster, TLS, webhooks, listeners, then
  * the first sync, and only then ready (webhook-operations.md R3).
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openAdmission, type Admission } from './app-admission.ts';
 import type { AppParts } from './app-parts.ts';
 import { openState, type State } from './app-state.ts';
 import type { Config } from './config.ts';
-import { GateError } from './errors.ts';
+import { GateError, messageOf } from './errors.ts';
 import { createDrain, type Drain } from './http/drain.ts';
 import { metricsGuard, usernamesGuard, type Callers } from './http/callers.ts';
 import {
@@ -18,9 +18,12 @@ import {
   registerProbes,
   type Readiness,
 } from './http/probes.ts';
+import { reportRefusals } from './http/refusals.ts';
 import { createListener, type Listener } from './http/server.ts';
 import type { TlsSource } from './http/tls.ts';
 import type { RootLog } from './log.ts';
+import { isReviewHead } from './webhooks/layout.ts';
+import { makeDirectory } from './make-directory.ts';
 
 export interface App {
   readonly urls: { readonly admission: string; readonly probes: string; readonly metrics?: string };
@@ -150,7 +153,14 @@ async function admissionListener({
     maxConnections,
     drain,
     clock: parts.clock,
+    keepsHead: isReviewHead,
     onError: (error) => parts.log.error('admission listener', { err: error }),
+    onRefusal: reportRefusals({
+      listener: 'admission',
+      clock: parts.clock,
+      log: parts.log,
+      count: (code) => admission.metrics.refusal(code),
+    }),
     ...(auth === 'clientCA' && clientCAFile !== undefined ? { clientCaFile: clientCAFile } : {}),
   });
   if (auth === 'bearer' && callers === undefined)
@@ -171,6 +181,7 @@ async function probesListener({ config, parts, drain, readiness }: ListenerParts
     drain,
     clock: parts.clock,
     onError: (error) => parts.log.error('probes listener', { err: error }),
+    onRefusal: reportRefusals({ listener: 'probes', clock: parts.clock, log: parts.log }),
   });
   registerProbes(listener.app, readiness);
   return listener;
@@ -194,6 +205,7 @@ async function metricsListener({
     drain,
     clock: parts.clock,
     onError: (error) => parts.log.error('metrics listener', { err: error }),
+    onRefusal: reportRefusals({ listener: 'metrics', clock: parts.clock, log: parts.log }),
     ...(plain ? {} : { tls }),
   });
   if (!plain && callers === undefined)
@@ -225,8 +237,16 @@ async function publishCa(config: Config, tls: TlsSource): Promise<void> {
   const file = config.tls.caOutFile;
   const bundle = tls.caBundle();
   if (file === undefined || bundle === undefined) return;
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, bundle);
+  try {
+    await makeDirectory(dirname(file));
+    await writeFile(file, bundle);
+  } catch (error) {
+    throw new GateError(
+      'GATE_CONFIG_INVALID',
+      `tls.caOutFile: ${file} cannot be written: ${messageOf(error)}: give another file`,
+      { cause: error },
+    );
+  }
 }
 
 const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/;

@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { GateError, messageOf } from '../errors.ts';
+import { GateError } from '../errors.ts';
 import { inspectCertificate, type CertificateFacts } from '../http/certificate.ts';
-import { addOutputOption, EXIT, plain, say, show, type ExitCode, type OutputFormat } from './output.ts';
+import { readInputFile } from './input-file.ts';
+import { addOutputOption, EXIT, plain, show, type ExitCode, type OutputFormat } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 
 interface Options {
@@ -44,7 +44,7 @@ Examples:
 
 async function inspect(files: readonly string[], options: Options, around: Surroundings): Promise<ExitCode> {
   const nowMs = around.clock.now();
-  const keyPem = options.key === undefined ? undefined : await read(options.key);
+  const keyPem = options.key === undefined ? undefined : await readInputFile(options.key);
   const authorities = options.ca === undefined ? undefined : await readCertificates(options.ca);
   const results: Inspected[] = [];
   for (const file of files) {
@@ -63,23 +63,11 @@ async function inspect(files: readonly string[], options: Options, around: Surro
     results.map((result) => forMachines(result)),
     results.map((result) => forPeople(result, nowMs)).join('\n\n'),
   );
-  const bad = results.filter((result) => result.problems.length > 0);
-  for (const { file, problems } of bad) for (const problem of problems) say(around, `${file}: ${problem}`);
-  return bad.length === 0 ? EXIT.ok : EXIT.no;
-}
-
-async function read(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new GateError('GATE_INPUT_FILE', `file ${file}: cannot be read: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
+  return results.every((result) => result.problems.length === 0) ? EXIT.ok : EXIT.no;
 }
 
 async function readCertificates(file: string): Promise<readonly string[]> {
-  const blocks = (await read(file)).match(PEM_CERTIFICATE) ?? [];
+  const blocks = (await readInputFile(file)).match(PEM_CERTIFICATE) ?? [];
   if (blocks.length === 0)
     throw new GateError('GATE_INPUT_FILE', `file ${file}: holds no PEM certificate: give a certificate`);
   return blocks;
@@ -115,19 +103,31 @@ function iso(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
+/** A day that has begun counts as left, so that a certificate for 90 days has 90 when it is new. */
+function lifeOf({ notBeforeMs, notAfterMs }: CertificateFacts, nowMs: number): string {
+  const leftMs = notAfterMs - nowMs;
+  if (leftMs <= 0) return `expired ${daysIn(Math.floor(-leftMs / DAY_MS))} ago`;
+  if (nowMs < notBeforeMs) return 'not valid yet';
+  return `${daysIn(leftMs < DAY_MS ? 0 : Math.ceil(leftMs / DAY_MS))} left`;
+}
+
+function daysIn(days: number): string {
+  if (days === 0) return 'less than 1 day';
+  return days === 1 ? '1 day' : `${String(days)} days`;
+}
+
 function forMachines({ file, facts, problems }: Inspected): Record<string, unknown> {
   const { notBeforeMs, notAfterMs, ...rest } = facts;
   return { file, ...rest, notBefore: iso(notBeforeMs), notAfter: iso(notAfterMs), problems };
 }
 
 function forPeople({ file, facts, problems }: Inspected, nowMs: number): string {
-  const days = Math.floor((facts.notAfterMs - nowMs) / DAY_MS);
   return plain(
     [
       `${file}: ${facts.subject === '' ? 'no subject' : facts.subject}${facts.isCA ? ' (CA)' : ''}`,
       `  issuer       ${facts.issuer}`,
       `  names        ${[...facts.dnsNames, ...facts.ipAddresses].join(', ') || 'none'}`,
-      `  valid        ${iso(facts.notBeforeMs)} to ${iso(facts.notAfterMs)} (${String(days)} days left)`,
+      `  valid        ${iso(facts.notBeforeMs)} to ${iso(facts.notAfterMs)} (${lifeOf(facts, nowMs)})`,
       `  key          ${facts.keyType}`,
       `  fingerprint  ${facts.fingerprint}`,
       ...problems.map((problem) => `  PROBLEM      ${problem}`),

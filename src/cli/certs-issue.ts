@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { link, open, rename, rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
-import { GateError, messageOf } from '../errors.ts';
+import { GateError, messageOf, quote } from '../errors.ts';
 import type { TlsPair } from '../http/certificate.ts';
-import { addOutputOption, EXIT, say, show, type ExitCode, type OutputFormat } from './output.ts';
+import { makeDirectory } from '../make-directory.ts';
+import { readInputFile } from './input-file.ts';
+import { addOutputOption, EXIT, sayUsage, show, type ExitCode, type OutputFormat } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 
 interface Options {
@@ -45,7 +47,7 @@ Examples:
   pacto-gate certs issue --dns gate.example.com --ip 10.0.0.7 --ca-cert ca.crt --ca-key ca.key --days 30`,
   );
   command.action(async (options: Options) => {
-    finish(await issue(options, around));
+    finish(sayUsage(around, command, problemsOf(options)) ? EXIT.usage : await issue(options, around));
   });
 }
 
@@ -60,17 +62,19 @@ function parseDays(value: string): number {
   return days;
 }
 
+function problemsOf({ caCert, caKey, dns = [], ip = [] }: Options): readonly string[] {
+  const wrong = ip.filter((address) => isIP(address) === 0);
+  return [
+    ...((caCert === undefined) === (caKey === undefined)
+      ? []
+      : ['--ca-cert and --ca-key: need both or neither']),
+    ...wrong.map((address) => `--ip: need IP addresses, found ${quote(address)}`),
+    ...(dns.length + ip.length === 0 ? ['need --dns or --ip'] : []),
+  ];
+}
+
 async function issue(options: Options, around: Surroundings): Promise<ExitCode> {
-  if ((options.caCert === undefined) !== (options.caKey === undefined)) {
-    say(around, '--ca-cert and --ca-key: need both or neither');
-    return EXIT.usage;
-  }
   const { dns = [], ip = [] } = options;
-  const wrong = ip.find((address) => isIP(address) === 0);
-  if (wrong !== undefined || dns.length + ip.length === 0) {
-    say(around, wrong === undefined ? 'need --dns or --ip' : '--ip: need IP addresses');
-    return EXIT.usage;
-  }
   const { issueAuthority, issueLeaf } = await import('../http/issue.ts');
   const { inspectCertificate } = await import('../http/certificate.ts');
   const nowMs = around.clock.now();
@@ -111,20 +115,10 @@ async function issue(options: Options, around: Surroundings): Promise<ExitCode> 
 async function readAuthority(options: Options): Promise<TlsPair | undefined> {
   if (options.caCert === undefined || options.caKey === undefined) return undefined;
   const { checkPair, inspectCertificate } = await import('../http/certificate.ts');
-  const pair = { certPem: await readInput(options.caCert), keyPem: await readInput(options.caKey) };
+  const pair = { certPem: await readInputFile(options.caCert), keyPem: await readInputFile(options.caKey) };
   // Expiry of a CA is judged where it signs; here the pair alone matters, so it is asked for at a time of its life.
   checkPair(pair, inspectCertificate(pair.certPem).notBeforeMs, `${options.caCert} and ${options.caKey}`);
   return pair;
-}
-
-async function readInput(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new GateError('GATE_INPUT_FILE', `file ${file}: cannot be read: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
 }
 
 /** Writes everything beside its place first, then puts it there in one step each: no half-written key is ever read. */
@@ -136,7 +130,7 @@ async function writeAll(
   const temporary: string[] = [];
   const placed: string[] = [];
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(directory, 0o700);
     for (const [name, text] of files) {
       const path = join(directory, `.${name}.${randomUUID()}`);
       temporary.push(path);
@@ -157,15 +151,21 @@ async function writeAll(
     return placed;
   } catch (error) {
     if (!force) for (const path of placed) await rm(path, { force: true });
-    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST';
-    throw new GateError(
-      'GATE_INPUT_FILE',
-      exists
-        ? `directory ${directory}: a file to be written is already there: give another --out, or --force`
-        : `directory ${directory}: cannot be written: ${messageOf(error)}`,
-      { cause: error },
-    );
+    throw new GateError('GATE_INPUT_FILE', `directory ${directory}: ${whyNotWritten(error)}`, {
+      cause: error,
+    });
   } finally {
     for (const path of temporary) await rm(path, { force: true });
+  }
+}
+
+function whyNotWritten(error: unknown): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EEXIST':
+      return 'a file to be written is already there: give another --out, or --force';
+    case 'ENOTDIR':
+      return 'a file stands where a directory is needed: give another --out';
+    default:
+      return `cannot be written: ${messageOf(error)}`;
   }
 }

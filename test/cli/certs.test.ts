@@ -80,7 +80,8 @@ describe('certs issue', () => {
   it.each([
     ['no name', ['--out', '.'], 'need --dns or --ip'],
     ['half a CA', ['--dns', 'a', '--ca-cert', 'x'], '--ca-cert and --ca-key: need both or neither'],
-    ['a wrong address', ['--ip', '10.0.0'], '--ip: need IP addresses'],
+    ['a wrong address', ['--ip', '10.0.0'], '--ip: need IP addresses, found "10.0.0"'],
+    ['several wrong things', ['--ip', 'x', '--ca-key', 'y'], 'see: pacto-gate certs issue --help'],
     ['a wrong name', ['--dns', 'not a name'], 'is no DNS name'],
     ['no days', ['--dns', 'a', '--days', '0'], 'need a whole number from 1 to 830'],
     [
@@ -93,6 +94,28 @@ describe('certs issue', () => {
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toContain(message);
     expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('refuses to write below a file, with code 2', async () => {
+    await writeFile(at('file'), '');
+    for (const out of [at('file'), at('file/below')]) {
+      const ran = await issue('--out', out);
+      expect(ran).toMatchObject({ code: 2, out: '' });
+      expect(ran.err).toContain(
+        `directory ${out}: a file stands where a directory is needed: give another --out`,
+      );
+    }
+  });
+
+  it.runIf(process.platform === 'linux')('refuses at once to write where nothing can be made', async () => {
+    const ran = await issue('--out', '/proc/nope/below');
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain('directory /proc/nope/below: cannot be written: ENOENT');
+  });
+
+  it('makes a directory with those above it', async () => {
+    expect((await issue('--out', at('a/b/c'))).code).toBe(0);
+    expect((await stat(at('a'))).mode & 0o777).toBe(0o700);
   });
 
   it('refuses a CA with the key of another', async () => {
@@ -110,10 +133,13 @@ describe('certs inspect', () => {
     await late.advance(6 * DAY_MS);
     const expired = await runCommand(['certs', 'inspect', at('tls.crt')], { clock: late });
     expect(expired.code).toBe(1);
-    expect(expired.err).toContain('expired at 2026-01-06T00:00:00.000Z');
+    expect(expired.out.match(/PROBLEM +expired at 2026-01-06T00:00:00.000Z/g)).toHaveLength(1);
+    expect(expired.out).toContain('(expired 1 day ago)');
+    expect(expired.err).toBe('');
     const early = await runCommand(['certs', 'inspect', at('tls.crt')], { clock: new FakeClock(0) });
     expect(early.code).toBe(1);
-    expect(early.err).toContain('not valid before');
+    expect(early.out).toContain('(not valid yet)');
+    expect(early.out).toContain('PROBLEM      not valid before');
   });
 
   it('answers no for the key of another certificate, and for another CA', async () => {
@@ -121,9 +147,25 @@ describe('certs inspect', () => {
     const wrong = ['--key', at('ca.key'), '--ca', at('tls.crt')];
     const ran = await runCommand(['certs', 'inspect', at('tls.crt'), ...wrong, '--output', 'yaml']);
     expect(ran.code).toBe(1);
-    expect(ran.err).toContain(`${at('ca.key')} is the key of another certificate`);
-    expect(ran.err).toContain('was issued by none of the given CAs');
+    expect(ran.err).toBe('');
     expect(ran.out).toContain('problems:\n');
+    expect(ran.out).toContain(`- ${at('ca.key')} is the key of another certificate`);
+    expect(ran.out).toContain('- was issued by none of the given CAs');
+  });
+
+  it.each([
+    [0, '90 days left'],
+    [1, '90 days left'],
+    [DAY_MS, '89 days left'],
+    [89.5 * DAY_MS, 'less than 1 day left'],
+    [90 * DAY_MS, 'expired less than 1 day ago'],
+    [93 * DAY_MS, 'expired 3 days ago'],
+  ])('counts days as people do: %d ms after it was made %s', async (passedMs, text) => {
+    await issue();
+    const clock = new FakeClock();
+    await clock.advance(passedMs);
+    const ran = await runCommand(['certs', 'inspect', at('tls.crt')], { clock });
+    expect(ran.out).toContain(`(${text})`);
   });
 
   it('reads every certificate of every file', async () => {
@@ -137,7 +179,7 @@ describe('certs inspect', () => {
   });
 
   it.each([
-    ['is not there', undefined, 'cannot be read'],
+    ['is not there', undefined, 'cannot be read: there is no such file'],
     ['holds none', 'hello', 'holds no PEM certificate'],
     [
       'holds a broken one',
