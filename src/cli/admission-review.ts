@@ -250,8 +250,9 @@ const reviewUid = (number: number): string => `00000000-0000-4000-8000-${String(
 const objectUid = (number: number): string => `00000000-0000-4000-9000-${String(number).padStart(12, '0')}`;
 
 /** Who asks where nobody is named: the first administrator of a kubeadm cluster. */
+export const DEFAULT_USER = 'kubernetes-admin';
 const ADMINISTRATOR: UserInfo = {
-  username: 'kubernetes-admin',
+  username: DEFAULT_USER,
   groups: ['kubeadm:cluster-admins', 'system:authenticated'],
 };
 

@@ -3,13 +3,15 @@ import { Option, type Command } from 'commander';
 import type { Cluster, TokenReviewResult } from '../cluster/cluster.ts';
 import { POD } from '../cluster/kinds.ts';
 import type { Clock } from '../clock.ts';
-import { GateError, messageOf } from '../errors.ts';
+import { GateError } from '../errors.ts';
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
+import { unreadable } from './input-file.ts';
 import { addOutputOption, EXIT, plain, say, show, type ExitCode, type OutputFormat } from './output.ts';
 import { readStdin, type Surroundings } from './surroundings.ts';
 import {
   extraKeysOf,
   MAX_TOKEN_BYTES,
+  MOUNTED_TOKEN,
   readClaims,
   whyNoNode,
   type ClusterFacts,
@@ -118,9 +120,7 @@ async function readFile(name: string): Promise<string> {
       await handle.close();
     }
   } catch (error) {
-    throw new GateError('GATE_INPUT_FILE', `file ${name}: cannot be read: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw unreadable(name, error);
   }
 }
 
@@ -179,6 +179,7 @@ async function report(findings: Findings, options: Options, around: Surroundings
     binding: claims?.binding,
     pod: claims?.pod?.name,
     issued: iso(claims?.issuedSeconds),
+    notBefore: iso(claims?.notBeforeSeconds),
     expires: iso(claims?.expiresSeconds),
     extraKeys: answer.extraKeys,
     apiServer: verified?.cluster.gitVersion,
@@ -224,6 +225,12 @@ function whyRefused({ claims, verified }: Findings, clock: Clock): Reason | unde
       next: 'take a fresh token of this cluster, and name its audience by --audience if it has one of its own',
     };
   }
+  const begins = claims?.notBeforeSeconds;
+  if (begins !== undefined && begins * 1000 > clock.now())
+    return {
+      why: `the token is not valid before ${String(iso(begins))}`,
+      next: 'compare the clock of this machine with that of the API server, or wait',
+    };
   const expires = claims?.expiresSeconds;
   return expires === undefined || expires * 1000 > clock.now()
     ? undefined
@@ -235,7 +242,7 @@ function whyMissing({ claims, verified }: Findings): readonly Reason[] {
     return [
       {
         why: 'the token is no JSON Web Token, and the API server names no node for it',
-        next: 'give the token that the kubelet mounts into the agent',
+        next: `give ${MOUNTED_TOKEN}`,
       },
     ];
   if (claims.node !== undefined && verified !== undefined)

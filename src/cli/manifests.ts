@@ -1,8 +1,10 @@
 /** Manifests and reviews from a file or standard input, document by document. */
 import { open } from 'node:fs/promises';
 import type { KubeObject } from '../cluster/objects.ts';
+import { yamlFaultInWords } from '../cluster/yaml-faults.ts';
 import { GateError, messageOf } from '../errors.ts';
 import { isBoxedDouble, JsonError, readJson } from '../json.ts';
+import { readFaultOf } from './input-file.ts';
 import { readStdin, type Surroundings } from './surroundings.ts';
 
 export interface InputDocument {
@@ -43,7 +45,7 @@ async function readText(file: string): Promise<string> {
       await handle.close();
     }
   } catch (error) {
-    throw refuse(file, `cannot be read: ${messageOf(error)}`, error);
+    throw refuse(file, `cannot be read: ${readFaultOf(error)}`, error);
   }
 }
 
@@ -61,7 +63,11 @@ async function parseYaml(file: string, text: string): Promise<unknown[]> {
   const documents = parseAllDocuments(text, { prettyErrors: true });
   return Array.from(documents, (document) => {
     const [fault] = document.errors;
-    if (fault !== undefined) throw refuse(file, `is no YAML: ${fault.message.split('\n')[0] ?? ''}`, fault);
+    if (fault !== undefined) {
+      const [{ line, col } = { line: 0, col: 0 }] = fault.linePos ?? [];
+      const place = line === 0 ? '' : `line ${String(line)}, column ${String(col)}: `;
+      throw refuse(file, `is no YAML: ${place}${yamlFaultInWords(fault.code)}`, fault);
+    }
     try {
       return document.toJS() as unknown;
     } catch (error) {

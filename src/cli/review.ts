@@ -4,10 +4,12 @@ import type { AdmissionRequest, KubeObject, Operation } from '../cluster/objects
 import type { Config } from '../config.ts';
 import { GateError } from '../errors.ts';
 import { stringifyJson } from '../json.ts';
+import type { DecisionVerdict } from '../metrics.ts';
 import { readReview } from '../webhooks/review.ts';
 import {
   addressOf,
   buildRequest,
+  DEFAULT_USER,
   impersonatedUser,
   merged,
   targetOf,
@@ -46,7 +48,10 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
       '--old <file>',
       'whole objects as they are now (default: from the cluster, which the file is applied to)',
     )
-    .option('--as <user>', 'user name, for example system:serviceaccount:agents:agent')
+    .option(
+      '--as <user>',
+      `user name, for example system:serviceaccount:agents:agent (default: ${DEFAULT_USER}, an administrator)`,
+    )
     .option('--as-group <group>', 'group of the user, repeated', collect, [])
     .option('--as-uid <uid>', 'uid of the user')
     .option('--as-extra <key=value>', 'extra of the user, repeated', collectPair, [])
@@ -60,8 +65,10 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     'after',
     `
 Decides in this process, with the rules that the server enforces, and prints what kubectl would print. Of what an API
-server fills in before it asks, names, uids and times are filled in, defaults of a kind are not. Exits with 0 when
-everything is allowed, 1 when something is denied, 3 when a decision failed.
+server fills in before it asks, names, uids and times are filled in, defaults of a kind are not. The options about the
+request are for manifests: an AdmissionReview is whole and takes none of them. Look-ups need --cluster-directory or
+--cluster-kubeconfig. Exits with 0 when everything is allowed, 1 when something is denied, 3 when a decision failed, as
+where a look-up counts that could not be made.
 
 Examples:
   pacto-gate review examples/reviews/02-foreign-lease-renewed.json
@@ -100,31 +107,65 @@ async function review(
   { file, options }: { readonly file: string; readonly options: Options },
   around: Surroundings,
 ): Promise<ExitCode> {
-  if (
-    options.as === undefined &&
-    (options.asGroup.length > 0 || options.asUid !== undefined || options.asExtra.length > 0)
-  ) {
-    say(around, '--as-group, --as-uid and --as-extra: need --as');
-    return EXIT.usage;
-  }
-  const config = await given.read(around, command);
+  const needsUser = options.asGroup.length > 0 || options.asUid !== undefined || options.asExtra.length > 0;
+  const problems =
+    options.as === undefined && needsUser ? ['--as-group, --as-uid and --as-extra: need --as'] : [];
+  const config = await given.read(around, command, problems);
   if (config === undefined) return EXIT.usage;
   const documents = await readDocuments(file, around);
+  checkReviewsAreWhole(documents, options);
   const old = options.old === undefined ? [] : await readDocuments(options.old, around);
   const { openClusterOf } = await import('./open-cluster.ts');
   const cluster = await openClusterOf(config, around.clock, around);
   try {
     const results = await decideAll({ config, cluster, documents, old, options }, around);
+    if (options.as === undefined && !documents.every(isReview))
+      say(around, `decided as ${DEFAULT_USER}, an administrator. Give --as for somebody else`);
     await show(
       around,
       options.output,
       results.map((result) => result.value),
       plain(results.map((result) => result.text).join('\n')),
     );
-    return exitCodeOf(results.map((result) => result.reviewed));
+    const reviewed = results.map((result) => result.reviewed);
+    if (cluster === undefined && outcomesOf(reviewed).some((outcome) => outcome.startsWith('failed')))
+      say(
+        around,
+        'a look-up was needed, and there is no cluster to make it in. Give --cluster-directory or --cluster-kubeconfig',
+      );
+    return exitCodeOf(reviewed);
   } finally {
     await cluster?.close();
   }
+}
+
+function isReview({ object }: InputDocument): boolean {
+  return object.kind === 'AdmissionReview' && object.apiVersion.startsWith('admission.k8s.io/');
+}
+
+/** Options that say something about the request, as they are called. */
+const REQUEST_OPTIONS: readonly (readonly [name: string, isGiven: (options: Options) => boolean])[] = [
+  ['--operation', ({ operation }) => operation !== undefined],
+  ['--old', ({ old }) => old !== undefined],
+  ['--as', (options) => options.as !== undefined],
+  ['--as-group', ({ asGroup }) => asGroup.length > 0],
+  ['--as-uid', ({ asUid }) => asUid !== undefined],
+  ['--as-extra', ({ asExtra }) => asExtra.length > 0],
+  ['--name', ({ name }) => name !== undefined],
+  ['--namespace', ({ namespace }) => namespace !== undefined],
+  ['--subresource', ({ subresource }) => subresource !== undefined],
+  ['--dry-run', ({ dryRun }) => dryRun === true],
+];
+
+/** A review says all of it itself; an option without effect would be a wrong answer. */
+function checkReviewsAreWhole(documents: readonly InputDocument[], options: Options): void {
+  const given = REQUEST_OPTIONS.filter(([, isGiven]) => isGiven(options)).map(([name]) => name);
+  const review = documents.find(isReview);
+  if (review === undefined || given.length === 0) return;
+  throw new GateError(
+    'GATE_INPUT_FILE',
+    `${nameOf(review)} is an AdmissionReview, which is whole: leave out ${given.join(', ')}, or give the manifest`,
+  );
 }
 
 interface Work {
@@ -155,15 +196,12 @@ async function decideOne(
   decider: Decider,
   around: Surroundings,
 ): Promise<Result> {
-  const isReview =
-    document.object.kind === 'AdmissionReview' && document.object.apiVersion.startsWith('admission.k8s.io/');
-  const body = Buffer.from(
-    stringifyJson(isReview ? document.object : await reviewOf(work, document, around)),
-  );
+  const isWhole = isReview(document);
+  const body = Buffer.from(stringifyJson(isWhole ? document.object : await reviewOf(work, document, around)));
   const request = requestOf(document, body);
   const answers = await decider.decide(request, body);
   const reviewed: Reviewed = {
-    file: isReview ? undefined : document.file,
+    file: isWhole ? undefined : document.file,
     replaces: work.options.old !== undefined,
     request,
     answers,
@@ -252,8 +290,12 @@ async function oldOf(
   return await work.cluster?.get(target.kind, { name, ...(namespace === undefined ? {} : { namespace }) });
 }
 
+function outcomesOf(all: readonly Reviewed[]): readonly DecisionVerdict[] {
+  return all.flatMap(({ answers }) => answers.map((answer) => answer.outcome));
+}
+
 function exitCodeOf(all: readonly Reviewed[]): ExitCode {
-  const outcomes = new Set(all.flatMap(({ answers }) => answers.map((answer) => answer.outcome)));
+  const outcomes = new Set(outcomesOf(all));
   if (outcomes.has('denied')) return EXIT.no;
   return outcomes.has('failed-closed') || outcomes.has('failed-open') ? EXIT.unknown : EXIT.ok;
 }

@@ -18,6 +18,7 @@ export interface TokenClaims {
   /** Seconds since the Unix epoch, as in the token. */
   readonly issuedSeconds: number | undefined;
   readonly expiresSeconds: number | undefined;
+  readonly notBeforeSeconds: number | undefined;
   /** When the kubelet has replaced it: 80 % of its life (NI25). Undefined where that cannot be told. */
   readonly refreshSeconds: number | undefined;
   readonly hasId: boolean;
@@ -60,6 +61,7 @@ export function readClaims(token: string): TokenClaims | undefined {
     node,
     issuedSeconds,
     expiresSeconds,
+    notBeforeSeconds: seconds(at(claims, 'nbf')),
     refreshSeconds:
       issuedSeconds === undefined || lifeEnds === undefined
         ? undefined
@@ -105,6 +107,10 @@ export interface Reason {
   readonly next: string;
 }
 
+/** The one token of an agent account that our own rule lets anybody have (node-identity.md NI07). */
+export const MOUNTED_TOKEN =
+  "the token that the kubelet mounts into the agent's Pod, /var/run/secrets/kubernetes.io/serviceaccount/token";
+
 /** The first release whose tokens name their node without a feature gate. */
 const FIRST_MINOR_WITH_NODE = 30;
 
@@ -115,21 +121,21 @@ export function whyNoNode(claims: TokenClaims, cluster: ClusterFacts | undefined
     return [
       {
         why: 'this is no ServiceAccount token of a Kubernetes API server',
-        next: 'give the token that the agent sends: /var/run/secrets/kubernetes.io/serviceaccount/token in its Pod',
+        next: `give ${MOUNTED_TOKEN}`,
       },
     ];
   if (binding === 'legacy' || binding === 'secret')
     return [
       {
         why: 'the token comes from a Secret, and those never name a node',
-        next: 'let the agent use the token that the kubelet mounts, and delete the Secret',
+        next: `let the agent use ${MOUNTED_TOKEN}, and delete the Secret`,
       },
     ];
   if (binding === 'none')
     return [
       {
         why: 'the token is bound to no object, as those of "kubectl create token" are',
-        next: 'let the agent use the token that the kubelet mounts, or bind it: --bound-object-kind Pod',
+        next: `let the agent use ${MOUNTED_TOKEN}; the token rule refuses agent accounts any other`,
       },
     ];
   return whyNoNodeForPod(claims, cluster);
@@ -144,7 +150,7 @@ function whyNoNodeForPod(claims: TokenClaims, cluster: ClusterFacts | undefined)
   };
   const unscheduled: Reason = {
     why: 'the Pod had no node when the token was issued',
-    next: 'ask for a token when the Pod runs; the kubelet always does',
+    next: `wait until the Pod runs, and use ${MOUNTED_TOKEN}`,
   };
   const stale: Reason = {
     why: `the token is older than the API server's upgrade to 1.${String(FIRST_MINOR_WITH_NODE)}`,
@@ -156,7 +162,10 @@ function whyNoNodeForPod(claims: TokenClaims, cluster: ClusterFacts | undefined)
   switch (cluster.pod) {
     case 'absent':
       return [
-        { why: 'the Pod that the token is bound to is gone', next: 'take the token from a Pod that runs' },
+        {
+          why: 'the Pod that the token is bound to is gone',
+          next: `take ${MOUNTED_TOKEN}, of one that runs`,
+        },
       ];
     case 'unscheduled':
       return [unscheduled];

@@ -44,6 +44,24 @@ describe('doctor token, offline', () => {
     expect(ran.out).toContain('why not     the token expired at 2026-01-01T01:00:07.000Z');
   });
 
+  it('answers no for a token that is not valid yet', async () => {
+    const claims = { ...tokenClaims({ pod: 'p', node: 'worker-a' }), nbf: Date.UTC(2026, 0, 1, 1) / 1000 };
+    const ran = await doctor(fakeToken(claims));
+    expect(ran.code).toBe(1);
+    expect(ran.out).toContain('why not     the token is not valid before 2026-01-01T01:00:00.000Z');
+  });
+
+  it('advises nothing that the token rule refuses', async () => {
+    for (const claims of [tokenClaims({}), tokenClaims({ pod: 'p' }), tokenClaims({ secret: 's' })]) {
+      const { reasons } = JSON.parse((await doctor(fakeToken(claims), '-o', 'json')).out) as {
+        reasons: { next: string }[];
+      };
+      const next = reasons.map((reason) => reason.next).join('\n');
+      expect(next).not.toMatch(/create token|bound-object/);
+      expect(next).toContain('the token that the kubelet mounts');
+    }
+  });
+
   it('marks a node-bound token, which strict settings refuse', async () => {
     const ran = await doctor(fakeToken(tokenClaims({ node: 'worker-a' })));
     expect(ran.code).toBe(0);

@@ -196,6 +196,57 @@ status: {state: Ready}`;
     expect((await runCommand(['review', file, ...newer, ...auto])).code).toBe(1);
   });
 
+  it('says as whom manifests are decided where nobody is named', async () => {
+    const ran = await review(lease('worker-a'), ...CLUSTER);
+    expect(ran).toMatchObject({
+      code: 0,
+      err: 'pacto-gate: decided as kubernetes-admin, an administrator. Give --as for somebody else\n',
+    });
+    expect((await runCommand(['review', '--help'])).out).toMatch(/default:\s+kubernetes-admin/);
+  });
+
+  it.each([
+    [['--operation', 'delete', '--old', 'examples/cluster/leases.yaml'], '--operation, --old'],
+    [
+      ['--as', 'x', '--as-group', 'g', '--as-uid', 'u', '--as-extra', 'k=v'],
+      '--as, --as-group, --as-uid, --as-extra',
+    ],
+    [
+      ['--name', 'x', '-n', 'y', '--subresource', 'status', '--dry-run'],
+      '--name, --namespace, --subresource, --dry-run',
+    ],
+  ])('refuses %j beside an AdmissionReview, which is whole', async (argv, named) => {
+    const file = 'examples/reviews/02-foreign-lease-renewed.json';
+    const ran = await runCommand(['review', file, ...argv]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain(`document 1 is an AdmissionReview, which is whole: leave out ${named}, or`);
+  });
+
+  it('could not find out where a look-up counts and there is no cluster', async () => {
+    for (const name of ['06-no-node-claim-own-lease', '12-pod-made-by-the-daemonset']) {
+      const ran = await runCommand(['review', `examples/reviews/${name}.json`]);
+      expect(ran.code).toBe(3);
+      expect(ran.out).toContain('[GATE_UNSYNCED]');
+      expect(ran.err).toContain('Give --cluster-directory or --cluster-kubeconfig');
+    }
+    // Nothing could prove the node of this one, and no look-up is needed to say so.
+    expect((await runCommand(['review', 'examples/reviews/08-no-claim-at-all.json'])).code).toBe(1);
+  });
+
+  it('could not find out where a file that may hold the object cannot be read', async () => {
+    await writeFile(join(directory, 'bad.yaml'), 'a: [');
+    const ran = await runCommand([
+      'review',
+      'examples/reviews/12-pod-made-by-the-daemonset.json',
+      '--cluster-directory',
+      directory,
+    ]);
+    expect(ran.code).toBe(3);
+    expect(ran.err).toMatch(/bad\.yaml:1:\d+: is not YAML: .*\[GATE_DIRECTORY\]\n/);
+    expect(ran.out).toContain('may hold it and cannot be read');
+    await rm(join(directory, 'bad.yaml'));
+  });
+
   it('could not find out where a decision fails, by either failure policy', async () => {
     const claims = [
       '--as-extra',
@@ -237,7 +288,8 @@ describe('review refuses with code 2', () => {
   it.each([
     ['nothing', '', 'holds no object'],
     ['broken JSON', '{"a": ', 'is no JSON'],
-    ['broken YAML', 'a: [', 'is no YAML'],
+    ['broken YAML', 'a: [', 'is no YAML: line 1, column 5: '],
+    ['two keys on one line', 'a: b: c', 'is no YAML: line 1, column 4: a second key stands on one line'],
     ['a scalar', 'hello', 'document 1 is no object'],
     ['an object without kind', 'apiVersion: v1', 'has no apiVersion and kind'],
     ['metadata that is no object', '{"apiVersion":"v1","kind":"X","metadata":[]}', 'metadata is no object'],
@@ -265,7 +317,7 @@ describe('review refuses with code 2', () => {
 
   it.each([
     ['a file that is not there', ['/nowhere/x.yaml'], '[GATE_INPUT_FILE]'],
-    ['a directory', ['examples'], '[GATE_INPUT_FILE]'],
+    ['a directory', ['examples'], 'it is a directory, need a file [GATE_INPUT_FILE]'],
     ['a group without a user', ['-', '--as-group', 'g'], 'need --as'],
     ['an extra without value', ['-', '--as', 'x', '--as-extra', 'k'], 'need key=value'],
     ['an unknown operation', ['-', '--operation', 'patch'], 'need CREATE, UPDATE, DELETE or CONNECT'],

@@ -159,8 +159,14 @@ describe('serve', () => {
       [
         'serve',
         ...QUIET,
-        ...['--tls-ca-out-file', join(directory, 'own.crt'), '--webhooks-drain-seconds', '0'],
-        ...['--webhooks-auth', 'clientCA', '--webhooks-client-ca-file', ca],
+        '--tls-ca-out-file',
+        join(directory, 'own.crt'),
+        '--webhooks-drain-seconds',
+        '0',
+        '--webhooks-auth',
+        'clientCA',
+        '--webhooks-client-ca-file',
+        ca,
       ],
       terminal.around,
     );
