@@ -159,6 +159,7 @@ function follow(frame: Frame, first: Value, qualifiers: readonly Qualifier[]): V
   if (first instanceof Optional) {
     if (first.value === undefined) return first;
     value = withoutWrapper(first.value);
+    if (value instanceof CelError) return value;
     optional = true;
   }
   for (const qualifier of qualifiers) {

@@ -8,6 +8,7 @@ import { typeNameOf } from './type-name.ts';
 import {
   CelError,
   CelMap,
+  Opaque,
   Optional,
   TypeValue,
   Uint,
@@ -58,11 +59,24 @@ export function missing(value: Value, key: Value): CelError {
   return new CelError(`${Array.isArray(value) ? 'index out of bounds' : 'no such key'}: ${goText(key)}`);
 }
 
+/** Go types of the values that Kubernetes' libraries keep; what is not here is kept as it is. */
+const KEPT_AS: Readonly<Record<string, string>> = {
+  'kubernetes.Quantity': '*resource.Quantity',
+  'kubernetes.Semver': 'semver.Version',
+  'kubernetes.URL': '*url.URL',
+  'net.CIDR': 'netip.Prefix',
+  'net.IP': 'netip.Addr',
+};
+
 /**
  * What cel-go sees of the value in an optional once it reads the optional by a variable: the plain Go value, so that
- * an optional in it is gone, and a type is its name.
+ * an optional in it is gone, a type is its name, and what it cannot take over is an error.
  */
 export function withoutWrapper(value: Value): Value {
   if (value instanceof Optional) return value.value === undefined ? null : withoutWrapper(value.value);
-  return value instanceof TypeValue ? value.name : value;
+  if (value instanceof TypeValue) return value.name;
+  if (!(value instanceof Opaque)) return value;
+  const kept = KEPT_AS[value.typeName];
+  if (kept !== undefined) return new CelError(`unsupported conversion to ref.Val: (${kept})${goText(value)}`);
+  return value.typeName.startsWith('kubernetes.authorization.') ? NO_SUCH_OVERLOAD : value;
 }

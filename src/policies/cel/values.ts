@@ -82,10 +82,12 @@ export class CelError {
  * too: a double as an int or uint, these two as each other. A double that is a key is found by doubles only.
  */
 export class CelMap {
-  /** By what is equal to itself in JavaScript: strings, ints, bools, null, and by identity everything else. */
+  /** By what is equal to itself in JavaScript: strings, ints, bools, null. */
   readonly #plain = new Map<unknown, readonly [key: Value, value: Value]>();
   /** By texts with the type. */
   readonly #typed = new Map<string, readonly [key: Value, value: Value]>();
+  /** Under keys that Go finds by their place in memory, or not at all: lists, maps, NaN. */
+  readonly #lone: (readonly [key: Value, value: Value])[] = [];
 
   /** @param entries of equal keys the last one counts. */
   constructor(entries: Iterable<readonly [key: Value, value: Value]> = []) {
@@ -93,13 +95,15 @@ export class CelMap {
   }
 
   #set(entry: readonly [key: Value, value: Value]): void {
-    const typed = typedKey(entry[0]);
-    if (typed === undefined) this.#plain.set(entry[0], entry);
-    else this.#typed.set(typed, entry);
+    const [key] = entry;
+    const typed = typedKey(key);
+    if (typed !== undefined) this.#typed.set(typed, entry);
+    else if ((typeof key === 'object' && key !== null) || Number.isNaN(key)) this.#lone.push(entry);
+    else this.#plain.set(key, entry);
   }
 
   get size(): number {
-    return this.#plain.size + this.#typed.size;
+    return this.#plain.size + this.#typed.size + this.#lone.length;
   }
 
   has(key: Value): boolean {
@@ -147,6 +151,7 @@ export class CelMap {
   *entries(): IterableIterator<readonly [key: Value, value: Value]> {
     yield* this.#plain.values();
     yield* this.#typed.values();
+    yield* this.#lone;
   }
 }
 
@@ -155,11 +160,11 @@ const TWO_TO_63 = 2n ** 63n;
 /** Text under which a key is kept that is no key of a JavaScript map by itself. */
 function typedKey(key: Value): string | undefined {
   const double = doubleValue(key);
-  // NaN is another key each time, and never found: that there is one is all that is kept.
-  if (double !== undefined) return `double ${String(double + 0)}`;
+  if (double !== undefined) return Number.isNaN(double) ? undefined : `double ${String(double + 0)}`;
   if (typeof key !== 'object') return undefined;
   if (key instanceof Uint) return `uint ${String(key.value)}`;
-  if (key instanceof Timestamp) return `timestamp ${String(key.nanoseconds)}`;
+  // Zones other than UTC are other keys to Go each time.
+  if (key instanceof Timestamp && key.offsetMinutes === 0) return `timestamp ${String(key.nanoseconds)}`;
   if (key instanceof Duration) return `duration ${String(key.nanoseconds)}`;
   return key instanceof TypeValue ? `type ${key.name}` : undefined;
 }
