@@ -24,9 +24,9 @@ export function differences(vector: Vector, answer: Answer): readonly string[] {
   if (!sameCost(vector, answer.cost)) {
     found.push(difference('cost', vector.cost ?? vector.costRange, answer.cost));
   }
-  if (vector.estimate !== undefined && answer.estimate !== undefined) {
+  if (vector.estimate !== undefined) {
     const wanted = { min: String(vector.estimate.min), max: String(vector.estimate.max) };
-    if (wanted.min !== answer.estimate.min || wanted.max !== answer.estimate.max) {
+    if (wanted.min !== answer.estimate?.min || wanted.max !== answer.estimate.max) {
       found.push(difference('estimate', wanted, answer.estimate));
     }
   }

@@ -6,7 +6,7 @@ import { readJson } from '../../src/json.ts';
 import type { Activation } from '../../src/policies/cel/activation.ts';
 import { type CelType, DYN } from '../../src/policies/cel/cel-type.ts';
 import { Cel, withVariables } from '../../src/policies/cel/cel.ts';
-import type { EnvironmentOptions } from '../../src/policies/cel/environment.ts';
+import type { Environment, EnvironmentOptions } from '../../src/policies/cel/environment.ts';
 import { bindAuthorizer } from '../../src/policies/cel/libraries/authorizer.ts';
 import { Budget, type Program } from '../../src/policies/cel/program.ts';
 import type { AuthorizerBinding } from '../../src/policies/cel/signals.ts';
@@ -104,8 +104,15 @@ class Runner {
     return {
       compile: { ok: true, type: typeString(program.type) },
       ...outcome(program, activation),
+      ...(vector.estimate === undefined ? {} : { estimate: this.#estimate(source, environment) }),
       authzCalls: authorizer.questions,
     };
+  }
+
+  #estimate(source: string, environment: Environment): { min: string; max: string } {
+    const estimate = this.#cel.estimate(source, environment);
+    if (!estimate.ok) throw new Error(estimate.error);
+    return { min: String(estimate.min), max: String(estimate.max) };
   }
 
   #activation(vector: Vector, authorizer: ScriptedAuthorizer): Activation {

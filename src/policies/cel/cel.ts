@@ -10,6 +10,8 @@ import {
   type Environment,
   type EnvironmentOptions,
 } from './environment.ts';
+import { estimateCost } from './estimate.ts';
+import type { Range } from './estimate-range.ts';
 import { allLibraries } from './libraries/all.ts';
 import type { Library } from './library.ts';
 import { parse } from './parser.ts';
@@ -75,6 +77,12 @@ export class Cel {
     const { errors, panic } = validate(checked, within.literalValidators);
     if (panic !== undefined) return { ok: false, phase: 'panic', error: panic };
     return errors.total > 0 ? failed('check', parsed.source, errors) : { ...checked, ok: true };
+  }
+
+  /** What the expression costs at least and at most, whatever it is evaluated on; 2^64 - 1 is no bound. */
+  estimate(source: string, within: Environment): (Range & { readonly ok: true }) | CompileFailure {
+    const checked = this.check(source, within);
+    return checked.ok ? { ...estimateCost(checked), ok: true } : checked;
   }
 
   compile(source: string, within: Environment, options: CompileOptions = {}): Program | CompileFailure {
