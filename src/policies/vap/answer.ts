@@ -230,35 +230,32 @@ export class AnswerBuilder {
   }
 
   #outcome(verdict: Verdict, status: Status | undefined): Outcome {
-    const annotations = new Map<string, string>();
-    const failure = this.#failureAnnotation();
-    if (failure !== undefined) annotations.set(FAILURE_KEY, failure);
-    for (const [policy, keys] of this.#annotations) {
-      for (const [key, values] of keys) {
-        const whole = `${policy}/${key}`;
-        if (isAnnotationKey(whole)) annotations.set(whole, values.join(', '));
-      }
-    }
     return {
       verdict,
       status,
       decisions: this.#decisions,
       warnings: this.#warnings,
-      auditAnnotations: Object.fromEntries(annotations),
+      auditAnnotations: this.#annotationsBy((policy, key) => `${policy}/${key}`, FAILURE_KEY),
     };
   }
 
   /** In the answer of a webhook the entry stands for the policy, and its name for the first part of the key. */
   #extra(): { readonly warnings: readonly string[]; readonly auditAnnotations: Record<string, string> } {
+    const auditAnnotations = this.#annotationsBy((_, key) => key, WEBHOOK_FAILURE_KEY);
+    return { warnings: this.#warnings, auditAnnotations };
+  }
+
+  #annotationsBy(keyOf: (policy: string, key: string) => string, failureKey: string): Record<string, string> {
+    if (this.#annotations.size === 0 && this.#failures.length === 0) return {};
     const annotations = new Map<string, string>();
     for (const [policy, keys] of this.#annotations) {
       for (const [key, values] of keys) {
-        if (isAnnotationKey(`${policy}/${key}`)) annotations.set(key, values.join(', '));
+        if (isAnnotationKey(`${policy}/${key}`)) annotations.set(keyOf(policy, key), values.join(', '));
       }
     }
     const failure = this.#failureAnnotation();
-    if (failure !== undefined) annotations.set(WEBHOOK_FAILURE_KEY, failure);
-    return { warnings: this.#warnings, auditAnnotations: Object.fromEntries(annotations) };
+    if (failure !== undefined) annotations.set(failureKey, failure);
+    return Object.fromEntries(annotations);
   }
 
   /** vap.md A08. */

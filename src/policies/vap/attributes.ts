@@ -7,7 +7,7 @@ import type {
 } from '../../cluster/objects.ts';
 import { labelsOf, member, type Labels } from './label-selector.ts';
 
-export interface Attributes {
+export class Attributes {
   readonly request: AdmissionRequest;
   /** Of the request itself. */
   readonly resource: GroupVersionResource;
@@ -19,22 +19,24 @@ export interface Attributes {
   /** Of a Namespace its own name; empty for what is cluster-scoped. */
   readonly namespace: string;
   readonly operation: Operation;
-  readonly objectLabels: Labels | undefined;
-  readonly oldObjectLabels: Labels | undefined;
-}
+  /** Undefined: not looked at yet. */
+  #labels: readonly (Labels | undefined)[] | undefined;
 
-export function attributesOf(request: AdmissionRequest): Attributes {
-  return {
-    request,
-    resource: request.requestResource ?? request.resource,
-    kind: request.requestKind ?? request.kind,
-    subresource: request.requestSubResource ?? request.subResource ?? '',
-    name: request.name ?? '',
-    namespace: request.namespace ?? '',
-    operation: request.operation,
-    objectLabels: labelsOf(request.object),
-    oldObjectLabels: labelsOf(request.oldObject),
-  };
+  constructor(request: AdmissionRequest) {
+    this.request = request;
+    this.resource = request.requestResource ?? request.resource;
+    this.kind = request.requestKind ?? request.kind;
+    this.subresource = request.requestSubResource ?? request.subResource ?? '';
+    this.name = request.name ?? '';
+    this.namespace = request.namespace ?? '';
+    this.operation = request.operation;
+  }
+
+  /** Of the object and the old object, as far as they have metadata. */
+  get labels(): readonly (Labels | undefined)[] {
+    this.#labels ??= [labelsOf(this.request.object), labelsOf(this.request.oldObject)];
+    return this.#labels;
+  }
 }
 
 export function sameResource(a: GroupVersionResource, b: GroupVersionResource): boolean {

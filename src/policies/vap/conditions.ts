@@ -12,7 +12,7 @@ export type ConditionsResult = 'match' | 'skip' | { readonly error: string };
 /** @param activation without a namespace object, and with the request's own resource (vap.md C03, C04) */
 export function* meetsConditions(
   { conditions, variables, policy }: CompiledPolicy,
-  activation: Activation,
+  activation: () => Activation,
   inquiry: Inquiry,
 ): Steps<ConditionsResult> {
   if (conditions.length === 0) return 'match';

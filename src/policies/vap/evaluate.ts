@@ -37,12 +37,12 @@ export interface Findings {
 
 const NOTHING: Findings = { failing: [], annotations: [] };
 
-/** What the expressions of the phases may read (vap.md C03, C04, E09, L06). */
+/** What the expressions of the phases may read (vap.md C03, C04, E09, L06). Made only for a phase that has any. */
 export interface Activations {
-  readonly conditions: Activation;
-  readonly validations: Activation;
-  readonly messages: Activation;
-  readonly annotations: Activation;
+  conditions(): Activation;
+  validations(): Activation;
+  messages(): Activation;
+  annotations(): Activation;
 }
 
 export function* evaluateOne(
@@ -50,19 +50,25 @@ export function* evaluateOne(
   activations: Activations,
   inquiry: Inquiry,
 ): Steps<Findings> {
-  const met = yield* meetsConditions(compiled, activations.conditions, inquiry);
+  const met = yield* meetsConditions(compiled, () => activations.conditions(), inquiry);
   if (met === 'skip') return NOTHING;
   if (met !== 'match') return only(met.error);
   const { validations, messages, annotations, variables, policy } = compiled;
   const validated = yield* runPhase(
     validations,
     variables,
-    activations.validations,
+    () => activations.validations(),
     VALIDATIONS_BUDGET,
     inquiry,
   );
   if ('exhausted' in validated) return only(validated.exhausted);
-  const told = yield* runPhase(messages, variables, activations.messages, validated.remaining, inquiry);
+  const told = yield* runPhase(
+    messages,
+    variables,
+    () => activations.messages(),
+    validated.remaining,
+    inquiry,
+  );
   const failing: Failing[] = [];
   for (const [index, validation] of policy.validations.entries()) {
     const message = 'exhausted' in told ? told : told.results[index];
@@ -72,7 +78,7 @@ export function* evaluateOne(
   const annotated = yield* runPhase(
     annotations,
     variables,
-    activations.annotations,
+    () => activations.annotations(),
     ANNOTATIONS_BUDGET,
     inquiry,
   );

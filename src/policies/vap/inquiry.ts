@@ -82,6 +82,6 @@ export class Inquiry {
   }
 }
 
-export function* ask<N extends Need>(need: N): Steps<AnswerTo<N>> {
+function* ask<N extends Need>(need: N): Steps<AnswerTo<N>> {
   return (yield need) as AnswerTo<N>;
 }

@@ -77,7 +77,7 @@ function matchesNamespace(selector: LabelSelector, context: MatchContext): boole
   const fault = selectorFault(selector);
   if (fault !== undefined) return `Internal error occurred: ${fault}`;
   if (isEmptySelector(selector)) return true;
-  if (labelsComeFromObject(attributes)) return selects(selector, attributes.objectLabels ?? {});
+  if (labelsComeFromObject(attributes)) return selects(selector, attributes.labels[0] ?? {});
   if (namespace === null) return namespaceNotFound(attributes.namespace);
   return selects(selector, labelsOf(namespace) ?? {});
 }
@@ -91,11 +91,7 @@ function matchesObject(selector: LabelSelector, attributes: Attributes): boolean
   const fault = selectorFault(selector);
   if (fault !== undefined) return `Internal error occurred: ${fault}`;
   if (isEmptySelector(selector)) return true;
-  const { objectLabels, oldObjectLabels } = attributes;
-  return (
-    (objectLabels !== undefined && selects(selector, objectLabels)) ||
-    (oldObjectLabels !== undefined && selects(selector, oldObjectLabels))
-  );
+  return attributes.labels.some((labels) => labels !== undefined && selects(selector, labels));
 }
 
 type RuleContext = Omit<MatchContext, 'namespace'>;

@@ -21,11 +21,12 @@ export type PhaseResult =
 export function* runPhase(
   expressions: readonly (CompiledExpression | undefined)[],
   variables: readonly CompiledVariable[],
-  activation: Activation,
+  activation: () => Activation,
   total: number,
   inquiry: Inquiry,
 ): Steps<PhaseResult> {
-  const scope = new VariableScope(variables, activation);
+  if (expressions.every((expression) => expression === undefined)) return { results: [], remaining: total };
+  const within = new VariableScope(variables, activation()).activation;
   const budget = new Budget(total);
   const results: Result[] = [];
   for (const expression of expressions) {
@@ -41,7 +42,7 @@ export function* runPhase(
     let evaluation: Evaluation | undefined;
     while (evaluation === undefined) {
       try {
-        evaluation = program.evaluate(scope.activation, budget);
+        evaluation = program.evaluate(within, budget);
       } catch (thrown) {
         if (!(thrown instanceof AuthorizationPending)) throw thrown;
         yield* inquiry.findOut(thrown.query);

@@ -10,7 +10,7 @@ import type { Activation } from '../cel/activation.ts';
 import { bindAuthorizer } from '../cel/libraries/authorizer.ts';
 import type { Value } from '../cel/values.ts';
 import { AnswerBuilder, type Outcome } from './answer.ts';
-import { attributesOf, expressionNamespace, sameKind, sameResource, type Attributes } from './attributes.ts';
+import { Attributes, expressionNamespace, sameKind, sameResource } from './attributes.ts';
 import { evaluateOne, type Activations } from './evaluate.ts';
 import { Inquiry, type Steps } from './inquiry.ts';
 import { matches, mayMatch, namespaceForSelector, type Match, type Matched } from './match.ts';
@@ -93,7 +93,7 @@ export function* decide(
   request: AdmissionRequest,
   options: DecideOptions = {},
 ): Steps<Outcome> {
-  const attributes = attributesOf(request);
+  const attributes = new Attributes(request);
   const answer = new AnswerBuilder(attributes, set.minor);
   const { resource, operation } = attributes;
   if (NEVER.has(`${resource.group}/${resource.resource}`)) return answer.finish();
@@ -173,6 +173,8 @@ class RequestDecision {
       return undefined;
     }
     for (const binding of bound.bindings) {
+      // Where there are thousands, looking at them is work too.
+      yield* this.#inquiry.worked(0);
       const gone = yield* this.#binding(bound, binding, matched, served ?? undefined);
       if (gone !== undefined) return gone;
     }
@@ -265,15 +267,15 @@ class RequestDecision {
     };
     const bound = (this.#bound ??= this.#authorizer());
     return {
-      conditions: {
+      conditions: () => ({
         ...common,
         ...bound,
         request: this.#requestValue({ resource: this.#attributes.resource, kind }),
         namespaceObject: null,
-      },
-      validations: { ...common, ...bound },
-      messages: common,
-      annotations: { ...common, namespaceObject: wholeNamespaceValue(namespace) },
+      }),
+      validations: () => ({ ...common, ...bound }),
+      messages: () => common,
+      annotations: () => ({ ...common, namespaceObject: wholeNamespaceValue(namespace) }),
     };
   }
 
