@@ -31,7 +31,8 @@ export function namespaceForSelector(match: MatchResources, attributes: Attribut
   if (attributes.namespace === '' && attributes.resource.resource !== 'namespaces') return undefined;
   if (isEmptySelector(match.namespaceSelector)) return undefined;
   if (selectorFault(match.namespaceSelector) !== undefined) return undefined;
-  return labelsComeFromObject(attributes) ? undefined : attributes.namespace;
+  if (labelsComeFromObject(attributes) || attributes.namespace === '') return undefined;
+  return attributes.namespace;
 }
 
 /** Of a Namespace that is written, the new labels count (vap.md M02). */
@@ -78,6 +79,8 @@ function matchesNamespace(selector: LabelSelector, context: MatchContext): boole
   if (fault !== undefined) return `Internal error occurred: ${fault}`;
   if (isEmptySelector(selector)) return true;
   if (labelsComeFromObject(attributes)) return selects(selector, attributes.labels[0] ?? {});
+  // All Namespaces at once have none to look at.
+  if (attributes.namespace === '') return 'Internal error occurred: resource name may not be empty';
   if (namespace === null) return namespaceNotFound(attributes.namespace);
   return selects(selector, labelsOf(namespace) ?? {});
 }

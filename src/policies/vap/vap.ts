@@ -161,6 +161,8 @@ class RequestDecision {
       );
       return undefined;
     }
+    // Where there are thousands, looking at them is work too.
+    yield* this.#inquiry.worked(0);
     const matched = yield* this.#match(matchConstraints);
     if (matched === undefined) return undefined;
     if ('error' in matched) {
@@ -173,7 +175,6 @@ class RequestDecision {
       return undefined;
     }
     for (const binding of bound.bindings) {
-      // Where there are thousands, looking at them is work too.
       yield* this.#inquiry.worked(0);
       const gone = yield* this.#binding(bound, binding, matched, served ?? undefined);
       if (gone !== undefined) return gone;

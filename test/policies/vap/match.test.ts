@@ -178,6 +178,13 @@ describe('namespaceSelector', () => {
     expect(match({}, { ...team('a'), objectSelector: selector({ x: 'y' }) }, gone)).toBeUndefined();
   });
 
+  it('fails where all Namespaces are deleted at once', () => {
+    const all = { ...namespaceObject, operation: 'DELETE', name: '', namespace: '' } as const;
+    const error = 'Internal error occurred: resource name may not be empty';
+    expect(match(all, team('a'))).toEqual({ error });
+    expect(namespaceForSelector(matchResources(team('a')), new Attributes(request(all)))).toBeUndefined();
+  });
+
   it('asks for a namespace only where it decides', () => {
     const attributes = new Attributes(request());
     const named = matchResources(team('a'));
