@@ -12,6 +12,7 @@ import {
   type FieldError,
 } from './field-error.ts';
 import { trimSpace } from './go-strings.ts';
+import { isIdentifier } from './identifiers.ts';
 import { readPolicy } from './read.ts';
 import type { AuditAnnotation, MatchCondition, ParamKind, Policy, Validation, Variable } from './types.ts';
 import { ExpressionRules } from './validate-expressions.ts';
@@ -25,13 +26,6 @@ const MAX_MATCH_CONDITIONS = 64;
 const MAX_AUDIT_ANNOTATIONS = 20;
 const MAX_VALUE_EXPRESSION_BYTES = 5 * 1024;
 const NOTHING_TO_DO = 'validations or auditAnnotations must contain at least one item';
-
-/** Words of CEL that no variable may be called (vap.md V12). */
-const RESERVED = new Set(
-  'as break const continue else false for function if import in let loop namespace null package return true var void while'.split(
-    ' ',
-  ),
-);
 
 /** What the API server would answer to whoever writes this object. Who may use the paramKind is not asked (vap.md F10). */
 export function answerPolicyWrite(object: unknown, options: WriteOptions): WriteAnswer {
@@ -153,7 +147,7 @@ function variableErrors(
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (trimSpace(name) === '') errors.push(required(`${field}.name`, 'name is not specified'));
-  else if (!/^[_a-zA-Z][_a-zA-Z0-9]*$/.test(name) || RESERVED.has(name)) {
+  else if (!isIdentifier(name)) {
     errors.push(invalid(`${field}.name`, shownText(name), 'must be a valid CEL identifier'));
   }
   if (trimSpace(expression) === '') {
