@@ -70,5 +70,6 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { versio
 rmSync(OUT, { recursive: true, force: true });
 await bundle(commitOf(), version);
 cpSync('LICENSE', join(OUT, 'LICENSE'));
+cpSync('src/cli/openapi-1.36.json.br', join(OUT, 'openapi-1.36.json.br'));
 await warm();
 console.log(`built ${OUT}/pacto-gate.js ${version}`);

@@ -7,9 +7,10 @@ import { Cel } from '../../src/policies/cel/cel.ts';
 import type { FamilyResult, Suite, SuiteOptions } from './suite.ts';
 import { runFamily, type CaseRunner, type RecordedCase } from './vap-family.ts';
 import { requestRunner } from './vap-requests.ts';
+import { TypeCheckRunner } from './vap-typechecks.ts';
 import { writeRunner } from './vap-writes.ts';
 
-const RUNNERS: readonly CaseRunner[] = [requestRunner, writeRunner];
+const RUNNERS: readonly CaseRunner[] = [requestRunner, writeRunner, new TypeCheckRunner()];
 
 interface FamilyFile {
   readonly family: string;
