@@ -181,6 +181,11 @@ class Visitor {
     return mark !== undefined && this.#builder.allowsOptional(this.#at(mark));
   }
 
+  /** Whether there is a mark where none may be: what it stands before is not looked at. */
+  #isMisplaced(node: TreeNode, optional: boolean): boolean {
+    return !optional && node.tokens['opt'] !== undefined;
+  }
+
   #map(node: TreeNode, op: TreeToken | undefined): Expr {
     const entries: MapNode['entries'][number][] = [];
     const list = node.nodes['entries']?.[0];
@@ -189,6 +194,7 @@ class Visitor {
       const value = list?.nodes['values']?.[i];
       if (key === undefined || value === undefined) break;
       const optional = this.#isOptional(key);
+      if (this.#isMisplaced(key, optional)) continue;
       entries.push({
         id: this.#builder.id(),
         at: this.#at(colon),
@@ -208,6 +214,7 @@ class Visitor {
       const value = list?.nodes['values']?.[i];
       if (list === undefined || colon === undefined || value === undefined) break;
       const optional = this.#isOptional(field);
+      if (this.#isMisplaced(field, optional)) continue;
       const name = this.#fieldName(field.nodes['id']?.[0], this.#at(list));
       // What such a field is set to is not looked at.
       if (name === undefined) continue;
