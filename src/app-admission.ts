@@ -2,6 +2,7 @@
 import packageFile from '../package.json' with { type: 'json' };
 import type { AppParts } from './app-parts.ts';
 import type { State } from './app-state.ts';
+import { webhooksOf } from './app-webhooks.ts';
 import type { Config } from './config.ts';
 import { ERROR_CODES } from './errors.ts';
 import { guardRequests, type Guard } from './http/callers.ts';
@@ -12,7 +13,6 @@ import type { TlsSource } from './http/tls.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { FINDING_CODES } from './policies/finding.ts';
 import { createEdge, type Edge } from './webhooks/edge.ts';
-import { createWebhooks } from './webhooks/registry.ts';
 import { registerWebhooks } from './webhooks/routes.ts';
 import type { Webhook } from './webhooks/webhook.ts';
 
@@ -28,7 +28,7 @@ export interface Admission {
 }
 
 export function openAdmission(config: Config, { clock, log }: AppParts, state: State): Admission {
-  const webhooks = createWebhooks({ identity: config.identity, serverVersion: state.serverVersion });
+  const webhooks = webhooksOf(config, state.serverVersion);
   const metrics = createMetrics({
     webhooks: webhooks.map(({ name }) => name),
     codes: [...Object.keys(ERROR_CODES), ...Object.keys(FINDING_CODES)],

@@ -268,6 +268,9 @@ const SECTION_TITLES: Readonly<Record<string, string>> = {
   identity: 'Node identity',
 };
 
+/** Sections that say what is enforced: options of every command that decides or writes entries. */
+export const RULE_SECTIONS: readonly string[] = ['identity'];
+
 /** @throws TypeError for a section that has none yet. */
 export function titleOfSection(section: string): string {
   const title = SECTION_TITLES[section];

@@ -1,6 +1,6 @@
 /** Which webhook entries an API server would ask about a request, by the entries' own rules. */
 import type { AdmissionRequest, KubeObject } from '../cluster/objects.ts';
-import type { ValidatingEntry, WebhookRule } from '../policies/identity/entries.ts';
+import type { ValidatingEntry, WebhookRule } from '../policies/entry.ts';
 
 /** Every Namespace carries its name as this label (KEP-2161). */
 export const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name';
@@ -21,9 +21,15 @@ function ruleMatches(rule: WebhookRule, request: AdmissionRequest): boolean {
     has(rule.apiVersions, version) &&
     has(rule.operations, request.operation) &&
     rule.resources.some((pattern) => resourceMatches(pattern, resource, request.subResource ?? '')) &&
-    // `scope: Namespaced` is the only one that entries have.
-    request.namespace !== undefined
+    scopeMatches(rule.scope, request)
   );
+}
+
+/** A Namespace is cluster-scoped, although its requests name it as their namespace. */
+function scopeMatches(scope: WebhookRule['scope'], { namespace, resource }: AdmissionRequest): boolean {
+  if (scope === '*') return true;
+  const isNamespace = resource.group === '' && resource.resource === 'namespaces';
+  return (scope === 'Namespaced') === (namespace !== undefined && !isNamespace);
 }
 
 function has(list: readonly string[], value: string): boolean {

@@ -1,8 +1,10 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import { RULE_SECTIONS } from '../config-keys.ts';
 import type { Config } from '../config.ts';
 import { GateError } from '../errors.ts';
 import { checkBundle, plainBundle } from '../http/certificate.ts';
-import { identityEntries, type ClientTarget } from '../policies/identity/entries.ts';
+import type { ClientTarget } from '../policies/entry.ts';
+import { identityEntries } from '../policies/identity/entries.ts';
 import { identitySettings } from '../policies/identity/settings.ts';
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
 import { readInputFile } from './input-file.ts';
@@ -54,7 +56,7 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
       parseTimeout,
       DEFAULT_TIMEOUT_SECONDS,
     );
-  const given = addConfigOptions(command, ['identity']);
+  const given = addConfigOptions(command, RULE_SECTIONS);
   addOutputOption(command);
   command.addHelpText(
     'after',

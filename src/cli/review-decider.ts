@@ -1,4 +1,5 @@
 /** The server's own decision, without a server: the same edge, asked in this process. */
+import { webhooksOf } from '../app-webhooks.ts';
 import type { Clock } from '../clock.ts';
 import { createReader } from '../cluster/cache.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -9,7 +10,6 @@ import { GateError } from '../errors.ts';
 import { silentLog } from '../log.ts';
 import type { DecisionVerdict } from '../metrics.ts';
 import { createEdge, type Edge } from '../webhooks/edge.ts';
-import { createWebhooks } from '../webhooks/registry.ts';
 import { asks, NAMESPACE_NAME_LABEL } from './entry-match.ts';
 import { entriesOf } from './generate-webhooks.ts';
 
@@ -45,7 +45,7 @@ export async function createDecider(
   const reader = createReader({ mode: 'live', cluster: cluster ?? noCluster, reflectors: [], clock });
   let outcome: DecisionVerdict | undefined;
   const edge = createEdge({
-    webhooks: createWebhooks({ identity: config.identity, serverVersion: () => version }),
+    webhooks: webhooksOf(config, () => version),
     readerFor: () => reader.forRequest(),
     clock,
     log: silentLog(),

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { AdmissionRequest, KubeObject, Operation } from '../cluster/objects.ts';
+import { RULE_SECTIONS } from '../config-keys.ts';
 import type { Config } from '../config.ts';
 import { GateError } from '../errors.ts';
 import { stringifyJson } from '../json.ts';
@@ -59,7 +60,7 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     .option('-n, --namespace <namespace>', 'namespace of objects that name none (default: "default")')
     .option('--subresource <name>', 'for example status')
     .option('--dry-run', 'as a server-side dry-run asks');
-  const given = addConfigOptions(command, ['cluster', 'identity']);
+  const given = addConfigOptions(command, ['cluster', ...RULE_SECTIONS]);
   addOutputOption(command);
   command.addHelpText(
     'after',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { asks } from '../../src/cli/entry-match.ts';
 import type { AdmissionRequest, Operation } from '../../src/cluster/objects.ts';
-import type { ValidatingEntry, WebhookRule } from '../../src/policies/identity/entries.ts';
+import type { ValidatingEntry, WebhookRule } from '../../src/policies/entry.ts';
 
 function entry(rule: Partial<WebhookRule>, namespaces: readonly string[] = ['agents']): ValidatingEntry {
   return {
@@ -80,6 +80,20 @@ describe('an entry is asked', () => {
     ],
     ['not about another namespace', {}, { namespace: 'other' }, false],
     ['not about cluster-scoped objects', {}, { namespace: null }, false],
+    [
+      'not about Namespaces by the scope of what is in them',
+      { apiGroups: [''], resources: ['namespaces'] },
+      { group: '', resource: 'namespaces' },
+      false,
+    ],
+    [
+      'about Namespaces by the scope of the cluster',
+      { apiGroups: [''], resources: ['namespaces'], scope: 'Cluster' as const },
+      { group: '', resource: 'namespaces' },
+      true,
+    ],
+    ['not about namespaced objects by the scope of the cluster', { scope: 'Cluster' as const }, {}, false],
+    ['about either by every scope', { scope: '*' as const }, {}, true],
   ])('%s', (_name, rule, of, expected) => {
     expect(asks(entry(rule), request(of))).toBe(expected);
   });

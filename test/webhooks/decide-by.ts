@@ -3,6 +3,7 @@ import type { Reader } from '../../src/cluster/cluster.ts';
 import type { AdmissionRequest, KubeObject } from '../../src/cluster/objects.ts';
 import type { Verdict } from '../../src/policies/verdict.ts';
 import { createWebhooks, type WebhookParts } from '../../src/webhooks/registry.ts';
+import type { Webhook } from '../../src/webhooks/webhook.ts';
 
 /** `identity` of the configuration: its defaults, with changes. */
 export function identity(changes: Partial<WebhookParts['identity']> = {}): WebhookParts['identity'] {
@@ -24,6 +25,11 @@ export function identity(changes: Partial<WebhookParts['identity']> = {}): Webho
       ...changes.pods,
     },
   };
+}
+
+/** Every webhook, with defaults for whatever a test says nothing of: a new part needs its default here alone. */
+export function webhooksWith(parts: Partial<WebhookParts> = {}): readonly Webhook[] {
+  return createWebhooks({ identity: identity(), serverVersion: () => undefined, ...parts });
 }
 
 /** @param reads collects what was asked for, as `Kind namespace/name`. */
@@ -57,10 +63,7 @@ export async function decideBy(
   request: AdmissionRequest,
   { reader = readerOver([]), minor = 36 }: { reader?: Reader; minor?: number | undefined } = {},
 ): Promise<Verdict> {
-  const webhooks = createWebhooks({
-    identity: configuration,
-    serverVersion: () => ({ major: 1, minor }),
-  });
+  const webhooks = webhooksWith({ identity: configuration, serverVersion: () => ({ major: 1, minor }) });
   const entry = webhooks.find((webhook) => webhook.path === pathOf(request))?.entry({});
   if (entry === undefined) throw new Error(`no webhook for ${pathOf(request)}`);
   return entry.decide(request, { signal: new AbortController().signal, reader });

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Reader } from '../../src/cluster/cluster.ts';
 import { aLease, anAdmissionRequest, anAgent, anAgentPod, aNode } from '../support/builders.ts';
 import { CASES } from '../policies/identity/cases.ts';
-import { createWebhooks } from '../../src/webhooks/registry.ts';
-import { decideBy, identity, readerOver } from './decide-by.ts';
+import { decideBy, identity, readerOver, webhooksWith } from './decide-by.ts';
 
 const noClaim = anAdmissionRequest({ user: anAgent({ node: null }), object: aLease() });
 
@@ -85,7 +84,7 @@ describe('the node identity webhooks', () => {
 
   it('asks for the version of the API server at each decision', async () => {
     const versions = [undefined, { major: 1, minor: 29 }];
-    const [main] = createWebhooks({ identity: identity(), serverVersion: () => versions.shift() });
+    const [main] = webhooksWith({ serverVersion: () => versions.shift() });
     const context = { signal: new AbortController().signal, reader: readerOver([anAgentPod()]) };
     const decide = async (): Promise<unknown> => await main?.entry({})?.decide(noClaim, context);
     await expect(decide()).rejects.toMatchObject({ code: 'GATE_UNSYNCED' });
@@ -93,12 +92,8 @@ describe('the node identity webhooks', () => {
   });
 
   it('are in one list, each with the failure policy of its own', () => {
-    const list = createWebhooks({
-      identity: identity({
-        failurePolicy: 'Fail',
-        tokens: { enabled: true, failurePolicy: 'Ignore' },
-      }),
-      serverVersion: () => undefined,
+    const list = webhooksWith({
+      identity: identity({ failurePolicy: 'Fail', tokens: { enabled: true, failurePolicy: 'Ignore' } }),
     });
     expect(
       list.map((webhook) => [webhook.name, webhook.path, webhook.entry({})?.failurePolicy] as const),
@@ -114,8 +109,6 @@ describe('the node identity webhooks', () => {
     ['pods', { pods: { ...identity().pods, enabled: false } }, 2],
     ['all', { enabled: false }, 0],
   ] as const)('are not in the list when switched off: %s', (_what, changes, count) => {
-    expect(createWebhooks({ identity: identity(changes), serverVersion: () => undefined })).toHaveLength(
-      count,
-    );
+    expect(webhooksWith({ identity: identity(changes) })).toHaveLength(count);
   });
 });

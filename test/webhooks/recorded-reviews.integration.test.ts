@@ -1,10 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 
-import { createWebhooks } from '../../src/webhooks/registry.ts';
 import type { Webhook } from '../../src/webhooks/webhook.ts';
 import { namingWebhooks } from './bad-input/case.ts';
-import { identity } from './decide-by.ts';
+import { webhooksWith } from './decide-by.ts';
 import { serveWebhooks, type Served } from './served.ts';
 
 const GOLDEN = new URL('../golden/reviews/', import.meta.url);
@@ -26,7 +25,7 @@ async function recordedReviews(): Promise<readonly Recorded[]> {
 
 /** Every webhook of the program, and two whose answers are known. */
 function allWebhooks(): readonly Webhook[] {
-  return [...createWebhooks({ identity: identity(), serverVersion: () => undefined }), ...namingWebhooks()];
+  return [...webhooksWith(), ...namingWebhooks()];
 }
 
 interface Response {

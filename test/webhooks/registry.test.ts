@@ -1,44 +1,81 @@
+/** What is served, what is generated and what is documented are the same webhooks. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-import { identityEntries } from '../../src/policies/identity/entries.ts';
-import { identitySettings } from '../../src/policies/identity/settings.ts';
-import { createWebhooks } from '../../src/webhooks/registry.ts';
-import { identity } from './decide-by.ts';
+import { webhooksOf } from '../../src/app-webhooks.ts';
+import { entriesOf } from '../../src/cli/generate-webhooks.ts';
+import { configKeys } from '../../src/config-keys.ts';
+import { loadConfig, type Config } from '../../src/config.ts';
+import type { Webhook } from '../../src/webhooks/webhook.ts';
 
 const BASE = 'https://192.0.2.7:9443';
-const configuration = identity({ tokens: { enabled: true, failurePolicy: 'Ignore' } });
-const served = createWebhooks({ identity: configuration, serverVersion: () => undefined });
-const { webhooks: entries } = identityEntries({
-  settings: identitySettings(configuration),
-  identity: configuration,
-  tokens: configuration.tokens,
-  pods: configuration.pods,
-  target: { url: BASE },
-  timeoutSeconds: 10,
-}).configuration;
 
-const generated = entries.map((entry) => ({
-  name: entry.name,
-  path: entry.clientConfig.url?.slice(BASE.length),
-  failurePolicy: entry.failurePolicy,
-}));
+/** With everything switched on that can be, whatever its default. */
+async function everything(changes: Readonly<Record<string, string>> = {}): Promise<Config> {
+  const switches = configKeys().filter(({ path }) => path.endsWith('enabled'));
+  const given = { ...Object.fromEntries(switches.map(({ path }) => [path, 'true'])), ...changes };
+  const flags = Object.entries(given).map(([path, value]) => ({ path, value, origin: path }));
+  const loaded = await loadConfig({ flags, env: {}, readFile: () => Promise.reject(new Error('no file')) });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  return loaded.config;
+}
+
+const served = (config: Config): readonly Webhook[] => webhooksOf(config, () => undefined);
+
+interface Named {
+  readonly name: string | undefined;
+  readonly path: string | undefined;
+  readonly failurePolicy: string | undefined;
+}
+
+const generated = (config: Config): readonly Named[] =>
+  entriesOf(config, { target: { url: BASE }, timeoutSeconds: 10 }).configuration.webhooks.map(
+    ({ name, clientConfig, failurePolicy }) => ({
+      name,
+      path: clientConfig.url?.slice(BASE.length),
+      failurePolicy,
+    }),
+  );
+
+const policies = configKeys()
+  .map(({ path }) => path)
+  .filter((path) => path.endsWith('failurePolicy'));
 
 describe('the list of webhooks', () => {
-  it('has a generated entry for each, under its name and with its failure policy', () => {
-    const expected = served.map((webhook) => {
-      const entry = webhook.entry({});
-      return { name: entry?.name, path: webhook.path, failurePolicy: entry?.failurePolicy };
-    });
-    expect(generated).toEqual(expect.arrayContaining(expected));
+  it.each(['none', ...policies])(
+    'has a generated entry for each, under its name and with its failure policy: Ignore for %s',
+    async (path) => {
+      const config = await everything(path === 'none' ? {} : { [path]: 'Ignore' });
+      const expected = served(config).map((webhook): Named => {
+        const entry = webhook.entry({});
+        return { name: entry?.name, path: webhook.path, failurePolicy: entry?.failurePolicy };
+      });
+      expect(expected.length).toBeGreaterThan(2);
+      expect(generated(config)).toEqual(expect.arrayContaining(expected));
+      const ignoring = expected.filter(({ failurePolicy }) => failurePolicy === 'Ignore');
+      expect(ignoring).toHaveLength(path === 'none' ? 0 : 1);
+    },
+  );
+
+  it('serves the path of every generated entry', async () => {
+    const config = await everything();
+    const paths = new Set<string | undefined>(served(config).map(({ path }) => path));
+    expect(generated(config).filter(({ path }) => !paths.has(path))).toEqual([]);
   });
 
-  it('serves the path of every generated entry', () => {
-    const paths = new Set<string | undefined>(served.map(({ path }) => path));
-    expect(generated.filter(({ path }) => !paths.has(path))).toEqual([]);
+  it('has no name and no path twice', async () => {
+    const all = served(await everything());
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+    expect(new Set(all.map(({ path }) => path)).size).toBe(all.length);
   });
 
-  it('has no name and no path twice', () => {
-    expect(new Set(served.map(({ name }) => name)).size).toBe(served.length);
-    expect(new Set(served.map(({ path }) => path)).size).toBe(served.length);
+  it.each(['README.md', 'docs/webhooks.md'])('is the table of %s', async (file) => {
+    const rows = readFileSync(file, 'utf8').matchAll(/^\| `(\/(?:validate|mutate)\/[^`]*)`/gm);
+    const documented = Array.from(rows, ([, path = '']) => path);
+    expect(documented.toSorted()).toEqual(
+      served(await everything())
+        .map(({ path }) => path)
+        .toSorted(),
+    );
   });
 });

@@ -3,6 +3,15 @@
  * server has match conditions (1.28, vap.md timing note) the agents only: an entry with failure policy Fail that
  * reached kubelets' token requests or other components' Leases could stop a cluster (design decision 20, NI21).
  */
+import {
+  entryOf,
+  FIRST_MINOR_WITH_CONDITIONS,
+  type ClientTarget,
+  type EntryDraft,
+  type EntrySwitch,
+  type ValidatingEntry,
+  type WebhookRule,
+} from '../entry.ts';
 import type { FailurePolicy } from '../verdict.ts';
 import {
   NODE_IDENTITY_ENTRY,
@@ -14,17 +23,6 @@ import {
   TOKENS_PATH,
 } from './entry-names.ts';
 import { usernameOf, type AgentAccount, type IdentitySettings } from './settings.ts';
-
-/** Where the API server finds the webhook; the path of each entry is put behind it. */
-export type ClientTarget =
-  /** For example `https://192.0.2.7:9443`, without path. */
-  | { readonly url: string }
-  | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } };
-
-interface EntrySwitch {
-  readonly enabled: boolean;
-  readonly failurePolicy: FailurePolicy;
-}
 
 export interface IdentityEntriesInput {
   readonly settings: IdentitySettings;
@@ -42,44 +40,6 @@ export interface IdentityEntriesInput {
   readonly timeoutSeconds: number;
 }
 
-export interface WebhookRule {
-  readonly apiGroups: readonly string[];
-  readonly apiVersions: readonly string[];
-  readonly operations: readonly string[];
-  readonly resources: readonly string[];
-  readonly scope: 'Namespaced';
-}
-
-export interface ValidatingEntry {
-  readonly name: string;
-  readonly clientConfig: {
-    readonly url?: string;
-    readonly service?: {
-      readonly namespace: string;
-      readonly name: string;
-      readonly path: string;
-      readonly port: number;
-    };
-    /** PEM in base64. */
-    readonly caBundle?: string;
-  };
-  readonly rules: readonly WebhookRule[];
-  readonly failurePolicy: FailurePolicy;
-  readonly matchPolicy: 'Equivalent';
-  readonly namespaceSelector: {
-    readonly matchExpressions: readonly {
-      readonly key: string;
-      readonly operator: 'In';
-      readonly values: readonly string[];
-    }[];
-  };
-  readonly objectSelector: Readonly<Record<string, never>>;
-  readonly sideEffects: 'None';
-  readonly timeoutSeconds: number;
-  readonly admissionReviewVersions: readonly string[];
-  readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
-}
-
 export interface IdentityEntries {
   readonly configuration: {
     readonly apiVersion: 'admissionregistration.k8s.io/v1';
@@ -93,9 +53,6 @@ export interface IdentityEntries {
   /** What is left out on this API server, and why; one sentence each. */
   readonly notes: readonly string[];
 }
-
-/** The first minor with match conditions that are on by default (vap.md timing note). */
-const FIRST_MINOR_WITH_CONDITIONS = 28;
 
 /** Namespaces that the cluster itself lives in (webhook-operations.md R1). */
 const CLUSTER_NAMESPACES = ['kube-system', 'kube-public', 'kube-node-lease'];
@@ -146,15 +103,6 @@ const PODS: readonly WebhookRule[] = [
   },
 ];
 
-interface Draft {
-  readonly name: string;
-  readonly path: string;
-  readonly failurePolicy: FailurePolicy;
-  readonly namespaces: readonly string[];
-  readonly rules: readonly WebhookRule[];
-  readonly condition: { readonly name: string; readonly expression: string };
-}
-
 /**
  * The same input gives the same bytes: names are sorted, members keep their order.
  *
@@ -180,7 +128,7 @@ export function identityEntries(input: IdentityEntriesInput): IdentityEntries {
         `${draft.name} leaves out ${left.join(', ')}: without match conditions (Kubernetes 1.28) it would be asked about everybody's requests there, so give the agents a namespace of their own`,
       );
     const namespaces = draft.namespaces.filter((namespace) => !left.includes(namespace));
-    if (namespaces.length > 0) webhooks.push(entryOf({ ...draft, namespaces }, input, conditions));
+    if (namespaces.length > 0) webhooks.push(entryOf({ ...draft, namespaces }, { ...input, conditions }));
   }
   return {
     configuration: {
@@ -196,7 +144,7 @@ export function identityEntries(input: IdentityEntriesInput): IdentityEntries {
   };
 }
 
-function draftsOf({ settings, identity, tokens, pods }: IdentityEntriesInput): Draft[] {
+function draftsOf({ settings, identity, tokens, pods }: IdentityEntriesInput): EntryDraft[] {
   const { agents } = settings;
   if (!identity.enabled || agents.length === 0) return [];
   const own = sorted(agents.map((agent) => agent.namespace));
@@ -224,7 +172,7 @@ function tokensDraft(
   agents: readonly AgentAccount[],
   namespaces: readonly string[],
   failurePolicy: FailurePolicy,
-): Draft {
+): EntryDraft {
   return {
     name: TOKENS_ENTRY,
     path: TOKENS_PATH,
@@ -243,7 +191,7 @@ function podsDraft(
   agents: readonly AgentAccount[],
   namespaces: readonly string[],
   failurePolicy: FailurePolicy,
-): Draft {
+): EntryDraft {
   const list = accountsOf(agents);
   const uses = (field: string): string =>
     `(has(object.spec.${field}) && (request.namespace + '/' + object.spec.${field}) in ${list})`;
@@ -258,33 +206,6 @@ function podsDraft(
       expression: `has(request.namespace) && has(object.spec) && (${uses('serviceAccountName')} || ${uses('serviceAccount')})`,
     },
   };
-}
-
-function entryOf(draft: Draft, input: IdentityEntriesInput, conditions: boolean): ValidatingEntry {
-  return {
-    name: draft.name,
-    clientConfig: {
-      ...addressOf(input.target, draft.path),
-      ...(input.caBundle !== undefined && { caBundle: base64(input.caBundle) }),
-    },
-    rules: draft.rules,
-    failurePolicy: draft.failurePolicy,
-    matchPolicy: 'Equivalent',
-    namespaceSelector: {
-      matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: draft.namespaces }],
-    },
-    objectSelector: {},
-    sideEffects: 'None',
-    timeoutSeconds: input.timeoutSeconds,
-    admissionReviewVersions: ['v1', 'v1beta1'],
-    ...(conditions && { matchConditions: [draft.condition] }),
-  };
-}
-
-function addressOf(target: ClientTarget, path: string): ValidatingEntry['clientConfig'] {
-  if ('url' in target) return { url: `${target.url.replace(/\/+$/, '')}${path}` };
-  const { namespace, name, port } = target.service;
-  return { service: { namespace, name, path, port } };
 }
 
 function sorted(names: readonly string[]): readonly string[] {
@@ -303,9 +224,4 @@ function listOf(values: readonly string[]): string {
         `'${value.replace(/[\\'\n\r]/g, (mark) => `\\x${mark.charCodeAt(0).toString(16).padStart(2, '0')}`)}'`,
     )
     .join(', ')}]`;
-}
-
-/** Of a PEM text, which is ASCII. */
-function base64(text: string): string {
-  return btoa(text);
 }
