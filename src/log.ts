@@ -87,8 +87,8 @@ export interface Log {
 }
 
 export interface RootLog extends Log {
-  /** Writes out what is buffered, before the process ends. */
-  flush(): void;
+  /** Writes out what is buffered, before the process ends; gives up after half a second on a reader that stopped. */
+  flush(): Promise<void>;
   /** Lines lost because nobody read stdout fast enough. */
   lost(): number;
 }
@@ -105,6 +105,8 @@ export interface LogOptions {
 const BLOCK_BYTES = 4_096;
 /** … or after this time, so that a quiet log is not late. */
 const FLUSH_MS = 250;
+/** What the end of a process waits for its last lines. */
+const LAST_FLUSH_MS = 500;
 /** Held at most while stdout does not take them: some thousand lines. Beyond it lines are lost, never the process. */
 const MAX_BUFFER_BYTES = 1024 * 1024;
 
@@ -129,9 +131,9 @@ export function createLog(options: LogOptions): RootLog {
   return Object.assign(wrap(root), { flush: sink.flush, lost: sink.lost });
 }
 
-const noBuffer = { flush: (): void => undefined, lost: (): number => 0 } as const;
+const noBuffer = { flush: (): Promise<void> => Promise.resolve(), lost: (): number => 0 } as const;
 
-function toStdout(): { to: { write(line: string): void }; flush: () => void; lost: () => number } {
+function toStdout(): { to: { write(line: string): void }; flush: () => Promise<void>; lost: () => number } {
   const stdout = destination({
     dest: 1,
     sync: false,
@@ -140,17 +142,33 @@ function toStdout(): { to: { write(line: string): void }; flush: () => void; los
     periodicFlush: FLUSH_MS,
   });
   let lost = 0;
+  let ended = false;
   stdout.on('drop', () => lost++);
-  // A reader that went away (`pacto-gate serve | head`) must not end the process.
-  stdout.on('error', () => undefined);
+  // A reader that went away (`pacto-gate serve | head`) or a full disk must not end the process; at least one line is lost.
+  stdout.on('error', () => lost++);
   return {
-    to: { write: (line) => void stdout.write(line) },
+    to: {
+      write(line) {
+        if (ended) lost++;
+        else stdout.write(line);
+      },
+    },
     flush() {
-      try {
-        stdout.flushSync();
-      } catch {
-        // Not opened yet, or stdout is gone: there is nowhere left to write to.
-      }
+      // Never synchronously: a full pipe that nobody reads would hold up the end of the process for good.
+      return new Promise((resolve) => {
+        const giveUp = setTimeout(() => {
+          // The library would try again at the exit, synchronously and for ever.
+          ended = true;
+          stdout.destroy();
+          resolve();
+        }, LAST_FLUSH_MS);
+        stdout.flush((error) => {
+          // A pipe has nothing to synchronise: what was to be written is written all the same.
+          if (error && (error as NodeJS.ErrnoException).syscall !== 'fsync') return;
+          clearTimeout(giveUp);
+          resolve();
+        });
+      });
     },
     lost: () => lost,
   };
@@ -165,7 +183,7 @@ export function silentLog(): RootLog {
     warn: nothing,
     error: nothing,
     child: () => log,
-    flush: nothing,
+    flush: () => Promise.resolve(),
     lost: () => 0,
   };
   return log;

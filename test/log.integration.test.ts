@@ -1,4 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
@@ -26,7 +28,7 @@ it('writes every buffered line when a process ends by itself, as JSON where nobo
 
 it('writes every buffered line when a process exits at once', async () => {
   const lines = await linesOf(`for (let n = 0; n < 5; n++) log.info('decided', { count: n });
-    log.flush();
+    await log.flush();
     process.exit(0);`);
   expect(lines).toHaveLength(5);
 });
@@ -36,9 +38,28 @@ it('loses lines and says how many, instead of growing, where nobody takes them',
     // Without a turn of the event loop nothing can be written in between.
     for (let n = 0; n < 20000; n++) log.info('decided', { name });
     const lost = log.lost();
-    log.flush();
+    await log.flush();
     log.info('end', { count: lost });`);
   const last = JSON.parse(lines.at(-1) ?? '') as { count: number };
   expect(last.count).toBeGreaterThan(0);
   expect(lines.length - 1 + last.count).toBe(20_000);
+});
+
+it('counts lines that cannot be written, and ends all the same', async () => {
+  const full = await open('/dev/full', 'w');
+  const source = `const { createLog } = await import(${JSON.stringify(LOG)});
+    const log = createLog({ level: 'info', format: 'json' });
+    for (let n = 0; n < 100; n++) log.info('decided', { name: 'a'.repeat(400) });
+    await log.flush();
+    process.stderr.write(String(log.lost()));
+    process.exit(0);`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+    stdio: ['ignore', full.fd, 'pipe'],
+  });
+  let lost = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (lost += text));
+  const [code] = (await once(child, 'close')) as [number];
+  await full.close();
+  expect(code).toBe(0);
+  expect(Number(lost)).toBeGreaterThan(0);
 });

@@ -135,10 +135,10 @@ describe('the pretty form', () => {
 });
 
 describe('the silent log', () => {
-  it('takes everything and writes nothing', () => {
+  it('takes everything and writes nothing', async () => {
     const log = silentLog();
     log.child({ name: 'a' }).error('failed', { err: new Error('x') });
-    log.flush();
+    await log.flush();
     expect(log.lost()).toBe(0);
   });
 });

@@ -72,7 +72,7 @@ async function serve(
   } finally {
     clearInterval(hold);
     signals.stop();
-    log.flush();
+    await log.flush();
   }
 }
 
