@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -208,6 +208,32 @@ describe('the process', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: '/usr/bin' },
     });
+
+  it('logs a file that cannot be read with its place and what is served, and when it is mended', async () => {
+    const files = await mkdtemp(join(tmpdir(), 'pacto-gate-files-'));
+    const bad = join(files, 'bad.yaml');
+    await writeFile(bad, 'a: b: c\n');
+    const child = start('serve', '--cluster-directory', files, ...PORTS, '--webhooks-drain-seconds', '0');
+    let out = '';
+    child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    await until('the file is told', () => out.includes('"message":"cluster file"'), 30_000);
+    const line = out.split('\n').find((one) => one.includes('"message":"cluster file"')) ?? '';
+    expect(JSON.parse(line)).toMatchObject({
+      level: 'warn',
+      file: bad,
+      line: 1,
+      column: 4,
+      err: {
+        code: 'GATE_DIRECTORY',
+        message: expect.stringMatching(/^is not YAML: a second key .*; what it holds is unknown, /) as string,
+      },
+    });
+    await writeFile(bad, '');
+    await until('it is mended', () => out.includes('"message":"cluster file in order again"'), 30_000);
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    await rm(files, { recursive: true });
+  });
 
   it('ends with code 0 after SIGHUP, when what was under way is done', async () => {
     const child = start('serve', '--cluster-source', 'none', ...PORTS, '--webhooks-drain-seconds', '0');
