@@ -22,6 +22,8 @@ export class Frame {
   readonly activation: Activation;
   /** Variables of macros, by the slots that the planner gave them. */
   readonly locals: (Value | undefined)[] = [];
+  /** Lists that `+` adds to in place (plan-macros.ts, lazyVariable). */
+  mutable: Set<Value> | undefined;
   #iterations = 0;
   #copied = 0;
 

@@ -35,18 +35,31 @@ export function testPlan(attribute: Attribute): Plan {
   };
 }
 
-/** A variable, or what any other expression gives, and steps from there. */
+/**
+ * A variable, or what any other expression gives, and steps from there.
+ *
+ * @param native whether the values are those of a review, not cel-go's own: some error texts tell.
+ */
 export function attributeOf(
   root: Run,
   cost: number,
   native: boolean,
   qualifiers: readonly Qualifier[] = [],
 ): Attribute {
+  const resolve = resolver(root, qualifiers);
   return {
-    resolve: resolver(root, qualifiers),
+    resolve,
     with: (qualifier) => attributeOf(root, cost, native, [...qualifiers, qualifier]),
     cost,
-    native: native && qualifiers.every(isNativeStep),
+    key: keyRun(resolve, native && qualifiers.every(isNativeStep)),
+  };
+}
+
+/** The value as a key, or the error of one that is none. */
+export function keyRun(run: Run, native: boolean): Run {
+  return (frame) => {
+    const value = run(frame);
+    return value instanceof CelError ? value : checkKey(value, native);
   };
 }
 
@@ -63,18 +76,20 @@ function isNativeStep({ key }: Qualifier): boolean {
 
 /** `condition ? truthy : falsy`. Reading the branch as a whole costs nothing where the branch is an attribute. */
 export function conditionalAttribute(condition: Run, truthy: Attribute, falsy: Attribute): Attribute {
-  const whenTrue = truthy.resolve;
-  const whenFalse = falsy.resolve;
   return {
-    resolve: (frame) => {
-      const chosen = condition(frame);
-      if (chosen === true) return whenTrue(frame);
-      if (chosen === false) return whenFalse(frame);
-      return chosen instanceof CelError ? chosen : NO_SUCH_OVERLOAD;
-    },
+    resolve: chooser(condition, truthy.resolve, falsy.resolve),
     with: (qualifier) => conditionalAttribute(condition, truthy.with(qualifier), falsy.with(qualifier)),
     cost: 0,
-    native: truthy.native && falsy.native,
+    key: chooser(condition, truthy.key, falsy.key),
+  };
+}
+
+function chooser(condition: Run, whenTrue: Run, whenFalse: Run): Run {
+  return (frame) => {
+    const chosen = condition(frame);
+    if (chosen === true) return whenTrue(frame);
+    if (chosen === false) return whenFalse(frame);
+    return chosen instanceof CelError ? chosen : NO_SUCH_OVERLOAD;
   };
 }
 
@@ -82,7 +97,7 @@ function resolver(root: Run, qualifiers: readonly Qualifier[]): Run {
   if (qualifiers.length === 0) {
     return (frame) => {
       const value = root(frame);
-      return value instanceof Optional && value.value !== undefined ? unwrapped(value) : value;
+      return value instanceof Optional ? unwrapped(frame, value) : value;
     };
   }
   const keys = qualifiers.map(({ key, optional, test }) =>
@@ -92,11 +107,15 @@ function resolver(root: Run, qualifiers: readonly Qualifier[]): Run {
 }
 
 /** As the value reads that is in it. */
-function unwrapped(optional: Optional): Optional {
-  const { value } = optional;
-  if (value === undefined) return optional;
-  const inner = withoutWrapper(value);
-  return inner === value ? optional : new Optional(inner);
+function unwrapped(frame: Frame, optional: Optional): Optional {
+  if (optional.value === undefined) return optional;
+  const inner = readFromOptional(frame, optional.value);
+  return inner === optional.value ? optional : new Optional(inner);
+}
+
+/** A list that `+` adds to in place is empty to whoever reads it that way. */
+function readFromOptional(frame: Frame, value: Value): Value {
+  return frame.mutable?.has(value) === true ? [] : withoutWrapper(value);
 }
 
 /** `a.b.c`: the way that nearly every expression goes. */
@@ -158,7 +177,7 @@ function follow(frame: Frame, first: Value, qualifiers: readonly Qualifier[]): V
   let optional = false;
   if (first instanceof Optional) {
     if (first.value === undefined) return first;
-    value = withoutWrapper(first.value);
+    value = readFromOptional(frame, first.value);
     if (value instanceof CelError) return value;
     optional = true;
   }
@@ -190,9 +209,7 @@ function optionalStep(frame: Frame, value: Value, { key }: Qualifier): Value | u
 }
 
 function keyOf(frame: Frame, key: Qualifier['key']): Value {
-  if ('constant' in key) return key.constant;
-  const value = key.resolve(frame);
-  return value instanceof CelError ? value : checkKey(value, key.native);
+  return 'constant' in key ? key.constant : key.run(frame);
 }
 
 /** @returns the key, or the error of a value that is none. */

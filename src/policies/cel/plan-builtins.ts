@@ -3,7 +3,7 @@ import type { ArithmeticOperator } from './arithmetic.ts';
 import { Frame } from './frame.ts';
 import type { Relation } from './libraries/standard-operators.ts';
 import { type Attribute, type Plan, PlanFailure, type Qualifier, constantPlan } from './plan.ts';
-import { asAttribute, attributePlan, checkKey, conditionalAttribute } from './plan-attributes.ts';
+import { asAttribute, attributePlan, checkKey, conditionalAttribute, keyRun } from './plan-attributes.ts';
 import {
   andPlan,
   constantMembershipPlan,
@@ -110,7 +110,7 @@ function indexed(operand: Attribute, index: Plan, optional: boolean): Attribute 
     if (constant instanceof CelError) throw new PlanFailure('program', constant.message);
     key = { constant };
   } else {
-    key = index.attribute ?? { resolve: index.run, native: false };
+    key = { run: index.attribute?.key ?? keyRun(index.run, false) };
   }
   return operand.with({ optional, test: false, key });
 }

@@ -188,13 +188,19 @@ function addEntries(result: CelMap, entries: Value): CelError | undefined {
 
 /**
  * A variable whose value is looked up when it is first read: that of `optMap` and `optFlatMap`, and the list of
- * `sortBy`. What it takes to find the value is charged then, and not at all if the variable is not read.
+ * `sortBy`. What it takes to find the value is charged then, and not at all if the variable is not read. cel-go takes
+ * an empty list for one that a macro builds: `+` adds to the variable itself.
  */
 export function lazyVariable(slot: number, initial: Run): Run {
   return (frame) => {
     const known = frame.locals[slot];
     if (known !== undefined) return known;
-    const value = initial(frame);
+    let value = initial(frame);
+    if (Array.isArray(value) && value.length === 0) {
+      value = [];
+      frame.mutable ??= new Set();
+      frame.mutable.add(value);
+    }
     frame.locals[slot] = value;
     return value;
   };

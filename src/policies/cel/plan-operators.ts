@@ -71,10 +71,19 @@ export function arithmeticPlan(
       charge(frame, a, b);
       if (a instanceof CelError) return a;
       if (b instanceof CelError) return b;
-      if (operator === '_+_' && Array.isArray(a) && Array.isArray(b)) frame.copy(a.length + b.length);
+      if (operator === '_+_' && Array.isArray(a) && Array.isArray(b)) {
+        frame.copy(a.length + b.length);
+        if (frame.mutable?.has(a) === true) return append(a as Value[], b as readonly Value[]);
+      }
       return calculate(operator, a, b) ?? noSuchOverload(operator, a);
     },
   };
+}
+
+function append(list: Value[], added: readonly Value[]): Value {
+  const count = added.length;
+  for (let i = 0; i < count; i++) list.push(added[i] as Value);
+  return list;
 }
 
 export function relationPlan(

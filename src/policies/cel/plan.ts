@@ -19,8 +19,8 @@ export interface Attribute {
   readonly with: (qualifier: Qualifier) => Attribute;
   /** What reading the whole costs: 1, and 0 for `?:`. */
   readonly cost: number;
-  /** Whether its values are those of a review, not cel-go's own: some error texts tell. */
-  readonly native: boolean;
+  /** The value as a key of another: the error of what is none shows whether it comes from a review. */
+  readonly key: Run;
 }
 
 /** One more step from a value: a field, an index. */
@@ -29,7 +29,7 @@ export interface Qualifier {
   readonly optional: boolean;
   /** The last field of `has()`. */
   readonly test: boolean;
-  readonly key: { readonly constant: Value } | { readonly resolve: Run; readonly native: boolean };
+  readonly key: { readonly constant: Value } | { readonly run: Run };
 }
 
 export function constantPlan(constant: Value): Plan {

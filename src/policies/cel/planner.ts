@@ -19,7 +19,7 @@ import {
 } from './plan-macros.ts';
 import { constantValue, slotRun, variableRun } from './plan-names.ts';
 import { structPlan } from './plan-structs.ts';
-import { CelError, Optional } from './values.ts';
+import { CelError, Optional, type Value } from './values.ts';
 
 const NONE: Plan = {
   run: (frame) => {
@@ -190,7 +190,9 @@ class Planner {
     const bound: Plan = {
       run: (frame) => {
         frame.locals[slot] = undefined;
-        return body.run(frame);
+        const result = body.run(frame);
+        // What the variable was added to is a list as any other from here on.
+        return frame.mutable?.has(result) === true ? [...(result as readonly Value[])] : result;
       },
     };
     const some =

@@ -244,7 +244,7 @@ function jsonMap(map: Parameters<typeof entriesOf>[0]): Value | Misfit {
   for (const [key, value] of entriesOf(map)) {
     const name = toScalar(key, 'string');
     const one = name instanceof Misfit ? name : toJson(value);
-    if (name instanceof Misfit || one instanceof Misfit) return one as Misfit;
+    if (name instanceof Misfit || one instanceof Misfit) return one;
     converted.push([name, one]);
   }
   return new CelMap(converted);
