@@ -48,7 +48,7 @@ interface Import {
 }
 
 /** @param path from the repository's root with `/`, for example `src/webhooks/edge.ts`. */
-export function roomOf(path: string): string {
+function roomOf(path: string): string {
   const parts = path.split('/');
   if (parts.length > 2) return parts[1] ?? '';
   return COMPOSITION.test(path) ? 'composition' : 'leaf';
