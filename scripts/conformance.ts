@@ -5,14 +5,19 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 
+import { celSpecSuite } from '../test/conformance/cel-spec.ts';
 import { celSuite } from '../test/conformance/cel.ts';
 import { readExceptions, type Exceptions } from '../test/conformance/exceptions.ts';
 import { kubescapeSuite } from '../test/conformance/kubescape.ts';
 import type { FamilyResult, Suite } from '../test/conformance/suite.ts';
 import { vapSuite } from '../test/conformance/vap.ts';
 
-const SUITES: readonly Suite[] = [celSuite, kubescapeSuite, vapSuite];
-const DEFAULT_DIRECTORIES: readonly string[] = ['test/golden/cel', 'test/golden/vap'];
+const SUITES: readonly Suite[] = [celSuite, celSpecSuite, kubescapeSuite, vapSuite];
+const DEFAULT_DIRECTORIES: readonly string[] = [
+  'test/golden/cel',
+  'test/golden/vap',
+  'node_modules/@bufbuild/cel-spec',
+];
 const EXCEPTIONS_FILE = 'docs/conformance.md';
 /** Failing ids that are named of one family, unless --verbose. */
 const NAMED_FAILURES = 12;
