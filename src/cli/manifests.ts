@@ -1,8 +1,8 @@
 /** Manifests and reviews from a file or standard input, document by document. */
 import { open } from 'node:fs/promises';
 import type { KubeObject } from '../cluster/objects.ts';
-import { yamlFaultInWords } from '../cluster/yaml-faults.ts';
-import { GateError, messageOf } from '../errors.ts';
+import { readYaml } from '../cluster/directory-yaml.ts';
+import { GateError } from '../errors.ts';
 import { isBoxedDouble, JsonError, readJson } from '../json.ts';
 import { readFaultOf } from './input-file.ts';
 import { readStdin, type Surroundings } from './surroundings.ts';
@@ -20,16 +20,19 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads a file, or standard input for `-`. Items of a `List` count as documents of their own.
+ * @param options.mayBeEmpty a file that holds no object is none to complain of.
  * @throws GateError GATE_INPUT_FILE: unreadable, not YAML or JSON, no objects, or an object without apiVersion and kind.
  */
 export async function readDocuments(
   file: string,
   around: Pick<Surroundings, 'stdin'>,
+  options: { readonly mayBeEmpty?: boolean } = {},
 ): Promise<readonly InputDocument[]> {
   const text = file === '-' ? await readStdin(around) : await readText(file);
   const values = /^\s*[{[]/.test(text) ? [parseJson(file, text)] : await parseYaml(file, text);
   const objects = values.flatMap((value, index) => objectsOf(file, value, index + 1));
-  if (objects.length === 0) throw refuse(file, 'holds no object: give a manifest or an AdmissionReview');
+  if (objects.length === 0 && options.mayBeEmpty !== true)
+    throw refuse(file, 'holds no object: give a manifest or an AdmissionReview');
   return objects.map((object, index) => ({ file, number: index + 1, object }));
 }
 
@@ -58,23 +61,17 @@ function parseJson(file: string, text: string): unknown {
   }
 }
 
+/** As kubectl reads it, and number by number as a review is read. */
 async function parseYaml(file: string, text: string): Promise<unknown[]> {
-  const { parseAllDocuments } = await import('yaml');
-  const documents = parseAllDocuments(text, { prettyErrors: true });
-  return Array.from(documents, (document) => {
-    const [fault] = document.errors;
-    if (fault !== undefined) {
-      const [{ line, col } = { line: 0, col: 0 }] = fault.linePos ?? [];
-      const place = line === 0 ? '' : `line ${String(line)}, column ${String(col)}: `;
-      throw refuse(file, `is no YAML: ${place}${yamlFaultInWords(fault.code)}`, fault);
-    }
-    try {
-      return document.toJS() as unknown;
-    } catch (error) {
-      // Aliases that would unfold to more than fits.
-      throw refuse(file, `is no YAML: ${messageOf(error)}`, error);
-    }
-  }).filter((value) => value !== null && value !== undefined);
+  const documents = await readYaml(text);
+  return documents
+    .map(({ fault, value }) => {
+      if (fault === undefined) return value;
+      const { line, column, message } = fault;
+      const what = message.replace(/^is not YAML: /, '');
+      throw refuse(file, `is no YAML: line ${String(line)}, column ${String(column)}: ${what}`);
+    })
+    .filter((value) => value !== null && value !== undefined);
 }
 
 function objectsOf(file: string, value: unknown, number: number): KubeObject[] {

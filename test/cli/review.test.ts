@@ -305,7 +305,7 @@ describe('review refuses with code 2', () => {
     ],
     [
       'aliases without end',
-      `a: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [${'*a,'.repeat(40)}]\nc: [${'*b,'.repeat(40)}]`,
+      `a: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [${'*a,'.repeat(40)}]\nc: &c [${'*b,'.repeat(40)}]\nd: [${'*c,'.repeat(40)}]`,
       'is no YAML',
     ],
   ])('%s', async (_name, text, message) => {
