@@ -18,9 +18,11 @@ import {
   registerProbes,
   type Readiness,
 } from './http/probes.ts';
+import { reportRefusals } from './http/refusals.ts';
 import { createListener, type Listener } from './http/server.ts';
 import type { TlsSource } from './http/tls.ts';
 import type { RootLog } from './log.ts';
+import { isReviewHead } from './webhooks/layout.ts';
 import { makeDirectory } from './make-directory.ts';
 
 export interface App {
@@ -151,7 +153,14 @@ async function admissionListener({
     maxConnections,
     drain,
     clock: parts.clock,
+    keepsHead: isReviewHead,
     onError: (error) => parts.log.error('admission listener', { err: error }),
+    onRefusal: reportRefusals({
+      listener: 'admission',
+      clock: parts.clock,
+      log: parts.log,
+      count: (code) => admission.metrics.refusal(code),
+    }),
     ...(auth === 'clientCA' && clientCAFile !== undefined ? { clientCaFile: clientCAFile } : {}),
   });
   if (auth === 'bearer' && callers === undefined)
@@ -172,6 +181,7 @@ async function probesListener({ config, parts, drain, readiness }: ListenerParts
     drain,
     clock: parts.clock,
     onError: (error) => parts.log.error('probes listener', { err: error }),
+    onRefusal: reportRefusals({ listener: 'probes', clock: parts.clock, log: parts.log }),
   });
   registerProbes(listener.app, readiness);
   return listener;
@@ -195,6 +205,7 @@ async function metricsListener({
     drain,
     clock: parts.clock,
     onError: (error) => parts.log.error('metrics listener', { err: error }),
+    onRefusal: reportRefusals({ listener: 'metrics', clock: parts.clock, log: parts.log }),
     ...(plain ? {} : { tls }),
   });
   if (!plain && callers === undefined)

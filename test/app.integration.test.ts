@@ -100,6 +100,23 @@ describe('the server', () => {
     );
   });
 
+  it('denies an agent what is too large to be read, and counts and logs what it refuses by itself', async () => {
+    const serving = await serve({ ...fromFiles, 'identity-failure-policy': 'Ignore' });
+    const path = `${serving.url('pacto-gate serves')}/validate/node-identity?timeout=10s`;
+    const headers = { 'content-type': 'application/json' };
+    const review = JSON.parse(FOREIGN.toString()) as { request: { object: object } };
+    Object.assign(review.request.object, { padding: '<'.repeat(9_000_000) });
+    expect((await ask(path, { body: review, headers })).json()).toMatchObject({
+      response: { allowed: false, status: { details: { causes: [{ reason: 'NODE_REVIEW_UNREADABLE' }] } } },
+    });
+    const refused = await ask(path, { body: Buffer.alloc(9_000_000), headers });
+    expect(refused.refusal().code).toBe('GATE_REVIEW_TOO_LARGE');
+    const metrics = (await ask(`${serving.url('metrics')}/metrics`)).text;
+    expect(metrics).toContain('pacto_gate_refusals_total{code="GATE_REVIEW_TOO_LARGE"} 1');
+    await until('it is logged', () => serving.output().includes('request refused'));
+    expect(serving.output()).toMatch(/GATE_REVIEW_TOO_LARGE.*request refused/);
+  });
+
   it('goes on serving after SIGTERM, not ready, with Connection: close, and then exits with 0', async () => {
     const serving = await serve({ ...fromFiles, 'webhooks-drain-seconds': '2' });
     serving.child.kill('SIGTERM');

@@ -60,6 +60,7 @@ function readJsonFile(file: string, bytes: Buffer): FileReading {
       utf8: '',
       syntax: 'is not JSON',
       depth: 'is nested too deeply',
+      values: 'holds too many values',
       number: 'holds a number that no double can hold',
     }[error.kind];
     return failed(problemOf(file, message, placeOf(text, error.offset)));

@@ -2,6 +2,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { systemClock } from '../clock.ts';
 import type { Disposition, ErrorCode, GateError } from '../errors.ts';
+import type { OnRefusal } from './refusals.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Told of each answer that no handler gave. */
+    onRefusal: OnRefusal;
+  }
+}
 
 export interface Answer {
   readonly status: number;
@@ -52,6 +60,7 @@ export function bodyOf(answer: Answer): string {
 
 /** Answers in the ordinary way: the request's body was read, or there is none. */
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
+  reply.server.onRefusal(answer);
   return reply
     .code(answer.status)
     .headers(answer.headers ?? {})
@@ -77,7 +86,8 @@ export function refuseUnread(request: FastifyRequest, reply: FastifyReply, answe
   const { raw: incoming } = request;
   const { raw: outgoing } = reply;
   // Its caller has left: writing now would raise an error that nobody waits for.
-  if (outgoing.destroyed) return;
+  if (outgoing.destroyed || incoming.socket.destroyed) return;
+  reply.server.onRefusal(answer);
   const body = bodyOf(answer);
   reply.hijack();
   outgoing.writeHead(answer.status, {

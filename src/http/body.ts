@@ -1,30 +1,28 @@
 /** Reading a body whole, as bytes: no media type is parsed here, and nothing is kept beyond the limit. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '../clock.ts';
 import { GateError } from '../errors.ts';
 import { answerOf, refuseUnread } from './answers.ts';
-import type { Slot } from './limits.ts';
+import { BodyCollector, tooLarge, UNREAD_LIMIT_BYTES, type HeadTest } from './body-collector.ts';
+import { SMALL_BODY_BYTES, type Slot } from './limits.ts';
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Null where a body that cannot be kept is refused. */
+    keepsHead: HeadTest | null;
+  }
   interface FastifyRequest {
     /** What this request holds of the listener's limits; null where none are set. */
     slot: Slot | null;
-    /** Set where the limits had no room and the body was small enough to be read all the same. */
+    /** Set where the limits had no room and the body was small enough to be read all the same, or its head is. */
     overload: GateError | null;
+    /** Set where `body` is only the beginning of what was sent: why. */
+    unread: GateError | null;
   }
 }
 
-/**
- * An UPDATE review carries object and oldObject of up to 3 MiB each beside its envelope
- * (webhook-operations.md W05, platform.md §3.4).
- */
-export const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
-
-export function tooLarge(limitBytes: number): GateError {
-  return new GateError(
-    'GATE_REVIEW_TOO_LARGE',
-    `request body: more than ${String(limitBytes)} bytes: no review of the API server is larger, send a smaller one`,
-  );
-}
+/** How often the pace of a large body is looked at. */
+const PACE_CHECK_MS = 1_000;
 
 /** The length that the caller declared, undefined where it is chunked. Node has refused what is no number. */
 export function declaredLength(request: FastifyRequest): number | undefined {
@@ -32,88 +30,127 @@ export function declaredLength(request: FastifyRequest): number | undefined {
   return header === undefined ? undefined : Number(header);
 }
 
+export interface BodyOptions {
+  readonly limitBytes: number;
+  /** Where given, the beginning of a body that cannot be kept whole reaches its handler, marked by `unread`. */
+  readonly keepsHead?: HeadTest;
+  readonly clock: Clock;
+}
+
 /** Makes every body reach its handler as a Buffer, whatever its media type. */
-export function readBodiesAsBytes(app: FastifyInstance, limitBytes: number): void {
+export function readBodiesAsBytes(app: FastifyInstance, options: BodyOptions): void {
+  const { limitBytes, keepsHead } = options;
+  app.decorate('keepsHead', keepsHead ?? null);
   app.decorateRequest('slot', null);
   app.decorateRequest('overload', null);
+  app.decorateRequest('unread', null);
   // By its declared length, before a byte of it is read.
   app.addHook('onRequest', (request, reply, done) => {
-    if ((declaredLength(request) ?? 0) > limitBytes)
-      refuseUnread(request, reply, answerOf(tooLarge(limitBytes)));
-    else done();
+    const declared = declaredLength(request) ?? 0;
+    const most = keepsHead === undefined ? limitBytes : UNREAD_LIMIT_BYTES;
+    if (declared > most) {
+      refuseUnread(request, reply, answerOf(tooLarge(most)));
+      return;
+    }
+    if (declared > limitBytes) request.unread = tooLarge(limitBytes);
+    done();
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (request, payload: NodeJS.ReadableStream, done) => {
-    const reader = new BodyReader(request.slot, declaredLength(request), limitBytes);
-    const onData = (chunk: Buffer): void => {
-      try {
-        reader.add(chunk);
-      } catch (error) {
-        stop();
-        done(error as Error);
+    const declared = declaredLength(request);
+    const collector = new BodyCollector({
+      room: request.slot,
+      limitBytes,
+      ...(declared !== undefined && { declared }),
+      ...(keepsHead !== undefined && { keepsHead }),
+      ...(request.unread !== null && { unread: request.unread }),
+    });
+    collect(payload, collector, options.clock, (error) => {
+      if (error !== undefined) {
+        done(error);
+        return;
       }
-    };
-    const onEnd = (): void => {
-      stop();
-      done(null, reader.body());
-    };
-    // The caller went away, or was too slow and has had its 408.
-    const onAbort = (cause?: Error): void => {
-      stop();
-      done(
-        new GateError('GATE_REVIEW_SLOW', 'request body: the connection ended before the body did', {
-          cause,
-        }),
-      );
-    };
-    const stop = (): void => {
-      payload.removeListener('data', onData);
-      payload.removeListener('end', onEnd);
-      payload.removeListener('error', onAbort);
-      payload.removeListener('close', onAbort);
-    };
-    payload.on('data', onData).on('end', onEnd).on('error', onAbort).on('close', onAbort);
+      request.unread = collector.unread ?? null;
+      request.overload ??= collector.overload ?? null;
+      done(null, collector.body());
+    });
   });
 }
 
-/** Collects chunks; a declared length is filled in place, so that a large body is in memory once and not twice. */
-class BodyReader {
-  readonly #slot: Slot | null;
-  readonly #declared: number | undefined;
-  readonly #limitBytes: number;
-  #chunks: Buffer[] = [];
-  #whole: Buffer | undefined;
-  #received = 0;
-
-  constructor(slot: Slot | null, declared: number | undefined, limitBytes: number) {
-    this.#slot = slot;
-    this.#declared = declared;
-    this.#limitBytes = limitBytes;
-  }
-
-  /** @throws GateError GATE_REVIEW_TOO_LARGE, and GATE_OVERLOADED where an undeclared body finds no more room. */
-  add(chunk: Buffer): void {
-    const before = this.#received;
-    this.#received += chunk.byteLength;
-    if (this.#received > this.#limitBytes) throw tooLarge(this.#limitBytes);
-    if (this.#declared === undefined) {
-      this.#slot?.grow(chunk.byteLength);
-      this.#chunks.push(chunk);
-      return;
+function collect(
+  payload: NodeJS.ReadableStream,
+  collector: BodyCollector,
+  clock: Clock,
+  done: (error?: Error) => void,
+): void {
+  const pace = watchPace(collector, clock, (error) => {
+    stop();
+    done(error);
+  });
+  const onData = (chunk: Buffer): void => {
+    try {
+      collector.add(chunk);
+      pace.start();
+    } catch (error) {
+      stop();
+      done(error as Error);
     }
-    if (before === 0 && chunk.byteLength === this.#declared) {
-      this.#chunks.push(chunk);
-      return;
-    }
-    this.#whole ??= Buffer.allocUnsafeSlow(this.#declared);
-    chunk.copy(this.#whole, before);
-  }
+  };
+  const onEnd = (): void => {
+    stop();
+    done();
+  };
+  // The caller went away, or was too slow and has had its 408.
+  const onAbort = (cause?: Error): void => {
+    stop();
+    done(endedEarly(cause));
+  };
+  const stop = (): void => {
+    pace.stop();
+    payload.removeListener('data', onData);
+    payload.removeListener('end', onEnd);
+    payload.removeListener('error', onAbort);
+    payload.removeListener('close', onAbort);
+  };
+  pace.start();
+  payload.on('data', onData).on('end', onEnd).on('error', onAbort).on('close', onAbort);
+}
 
-  body(): Buffer {
-    if (this.#whole !== undefined) return this.#whole;
-    const [only] = this.#chunks;
-    return only !== undefined && this.#chunks.length === 1
-      ? only
-      : Buffer.concat(this.#chunks, this.#received);
-  }
+export function endedEarly(cause: unknown): GateError {
+  return new GateError('GATE_REVIEW_SLOW', 'request body: the connection ended before the body did', {
+    cause,
+  });
+}
+
+/** Looks each second whether a body that holds much room still comes fast enough for it. */
+export function watchPace(
+  collector: BodyCollector,
+  clock: Clock,
+  onSlow: (error: GateError) => void,
+): { start(): void; stop(): void } {
+  const beganMs = clock.monotonic();
+  let timer: ReturnType<Clock['setTimer']> | undefined;
+  let stopped = false;
+  const isSlow = (): boolean => !stopped && collector.isBehind(clock.monotonic() - beganMs);
+  const look = (): void => {
+    timer = clock.setTimer(PACE_CHECK_MS, look);
+    if (!isSlow()) return;
+    // Where it is us who were busy, its bytes wait in the socket: they are read before this runs.
+    setImmediate(() => {
+      if (!isSlow()) return;
+      const message = 'request body: it comes too slowly for its size: send it without pauses';
+      onSlow(new GateError('GATE_REVIEW_SLOW', message));
+    });
+  };
+  return {
+    start() {
+      if (timer === undefined && !stopped && collector.roomBytes > SMALL_BODY_BYTES) {
+        timer = clock.setTimer(PACE_CHECK_MS, look);
+      }
+    },
+    stop() {
+      stopped = true;
+      timer?.cancel();
+    },
+  };
 }

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { bodyOf, TEXT, type Answer } from './answers.ts';
 import type { Connections } from './connections.ts';
+import type { OnRefusal } from './refusals.ts';
 
 const SLOW: Answer = {
   status: 408,
@@ -28,12 +29,19 @@ interface ClientError {
   readonly code?: string;
 }
 
-export function answerClientErrors(connections: Connections): (error: ClientError, socket: Socket) => void {
+export function answerClientErrors(
+  connections: Connections,
+  onRefusal: OnRefusal,
+): (error: ClientError, socket: Socket) => void {
+  const refuse = (socket: Socket, answer: Answer): void => {
+    onRefusal(answer);
+    write(socket, answer);
+  };
   return (error, socket) => {
     if (error.code === 'ERR_SSL_HTTP_REQUEST') {
       // The TLS socket cannot write before its handshake; the TCP connection below it can.
       const below = connections.below(socket);
-      if (below !== undefined) write(below, NOT_TLS);
+      if (below !== undefined) refuse(below, NOT_TLS);
       return;
     }
     const current = connections.answering(socket);
@@ -43,7 +51,7 @@ export function answerClientErrors(connections: Connections): (error: ClientErro
       socket.destroy();
       return;
     }
-    write(socket, answerTo(error));
+    refuse(socket, answerTo(error));
   };
 }
 

@@ -18,6 +18,12 @@ export function answerFaults(app: FastifyInstance, onError: OnError): void {
   app.addHook('onRoute', (route) => {
     routes.push({ methods: [route.method].flat(), pattern: patternOf(route.url) });
   });
+  // RFC 9112 §3.2 demands it of HTTP/1.1.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.headers.host === undefined && request.raw.httpVersion !== '1.0')
+      refuseUnread(request, reply, MALFORMED);
+    else done();
+  });
   // Before the body is read: a body sent to a path that nobody serves is not worth its memory.
   app.addHook('onRequest', (request, reply, done) => {
     if (request.is404) refuseUnread(request, reply, unknownTarget(request, routes));
@@ -84,14 +90,16 @@ function answerTo(error: unknown): Answer {
     };
   }
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
-    return {
-      status: statusCode,
-      code: 'GATE_HTTP_MALFORMED',
-      message: 'request: cannot be read: check its path and header fields',
-    };
+    return { ...MALFORMED, status: statusCode };
   }
   return INTERNAL;
 }
+
+const MALFORMED: Answer = {
+  status: 400,
+  code: 'GATE_HTTP_MALFORMED',
+  message: 'request: cannot be read: check its path and header fields',
+};
 
 /** Says nothing of its cause: that is for the log. */
 const INTERNAL: Answer = {

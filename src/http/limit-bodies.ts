@@ -1,13 +1,11 @@
 /** Puts a listener's requests under limits: room for a body before it is read, a turn before it is decided on. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import { GateError } from '../errors.ts';
 import { answerOf, hasBody, refuseUnread } from './answers.ts';
 import { declaredLength } from './body.ts';
+import { HEAD_BYTES } from './body-collector.ts';
 import { SMALL_BODY_BYTES, type Limits, type Slot } from './limits.ts';
-
-/** Half of our own budget for a review of 8 s (webhook-operations.md R6): the other half is for the decision. */
-const WAIT_MS = 4_000;
+import { overloadOf, patienceOf, WAIT_MS, type Patience } from './patience.ts';
 
 export interface LimitBodiesOptions {
   readonly clock: Clock;
@@ -21,20 +19,25 @@ export interface LimitBodiesOptions {
  * before the handler, once it runs, has answered.
  *
  * Without room or turn, a request whose body is small enough (64 KiB), or already read, reaches its handler with
- * `request.overload` set, so that the handler can say so in its own words; any other is answered 429 at once.
+ * `request.overload` set, so that the handler can say so in its own words. So does the beginning of any other on a
+ * listener that keeps heads; elsewhere that is answered 429 at once.
  */
 export function limitBodies(app: FastifyInstance, limits: Limits, options: LimitBodiesOptions): void {
-  const waitMs = options.waitMs ?? (() => WAIT_MS);
+  const patience = (request: FastifyRequest, reply: FastifyReply): Patience =>
+    patienceOf(options.clock, options.waitMs?.(request) ?? WAIT_MS, (gone) => {
+      reply.raw.once('close', gone);
+      return () => reply.raw.removeListener('close', gone);
+    });
 
   app.addHook('onRequest', (request, reply, done) => {
-    const bytes = declaredLength(request) ?? 0;
+    const bytes = roomFor(request);
     const free = limits.tryEnter(bytes);
     if (free !== undefined) {
       hold(request, reply, free);
       done();
       return;
     }
-    void waitForRoom(request, reply, limits, patienceOf(options.clock, waitMs(request), reply), done);
+    void waitForRoom(request, reply, limits, patience(request, reply), done);
   });
 
   app.addHook('preHandler', (request, reply, done) => {
@@ -43,7 +46,7 @@ export function limitBodies(app: FastifyInstance, limits: Limits, options: Limit
       done();
       return;
     }
-    void waitForTurn(request, slot, patienceOf(options.clock, waitMs(request), reply), done);
+    void waitForTurn(request, slot, patience(request, reply), done);
   });
 
   app.addHook('onSend', (request, _reply, payload, done) => {
@@ -59,21 +62,29 @@ async function waitForRoom(
   patience: Patience,
   done: () => void,
 ): Promise<void> {
-  const bytes = declaredLength(request) ?? 0;
+  const bytes = roomFor(request);
   try {
     hold(request, reply, await limits.enter(bytes, patience.signal));
   } catch (error) {
     const overload = overloadOf(error);
     const undeclared = bytes === 0 && hasBody(request);
     if (bytes > SMALL_BODY_BYTES || undeclared) {
-      refuseUnread(request, reply, answerOf(overload));
-      return;
+      if (request.server.keepsHead === null) {
+        refuseUnread(request, reply, answerOf(overload));
+        return;
+      }
+      request.unread ??= overload;
     }
     request.overload = overload;
   } finally {
     patience.end();
   }
   done();
+}
+
+/** Of what is too large to be kept the beginning is. */
+function roomFor(request: FastifyRequest): number {
+  return request.unread === null ? (declaredLength(request) ?? 0) : HEAD_BYTES;
 }
 
 async function waitForTurn(
@@ -106,6 +117,10 @@ class HeldSlot implements Slot {
     this.#slot.grow(bytes);
   }
 
+  shrink(bytes: number): void {
+    this.#slot.shrink(bytes);
+  }
+
   async start(signal?: AbortSignal): Promise<void> {
     await this.#slot.start(signal);
     this.#running = true;
@@ -136,36 +151,4 @@ function hold(request: FastifyRequest, reply: FastifyReply, slot: Slot): void {
 
 function held(request: FastifyRequest): HeldSlot | undefined {
   return request.slot instanceof HeldSlot ? request.slot : undefined;
-}
-
-/** A wait that ends with its time, or with the caller. */
-interface Patience {
-  readonly signal: AbortSignal;
-  end(): void;
-}
-
-function patienceOf(clock: Clock, waitMs: number, reply: FastifyReply): Patience {
-  const controller = new AbortController();
-  const gone = (): void => controller.abort(overloaded('the caller went away while it waited'));
-  const timer = clock.setTimer(waitMs, () =>
-    controller.abort(overloaded(`no room or turn came within ${String(waitMs)} ms`)),
-  );
-  reply.raw.once('close', gone);
-  return {
-    signal: controller.signal,
-    end() {
-      timer.cancel();
-      reply.raw.removeListener('close', gone);
-    },
-  };
-}
-
-function overloaded(what: string): GateError {
-  return new GateError('GATE_OVERLOADED', `pacto-gate is overloaded: ${what}: send again in a second`);
-}
-
-function overloadOf(error: unknown): GateError {
-  return error instanceof GateError
-    ? error
-    : new GateError('GATE_INTERNAL', 'limits: failed', { cause: error });
 }

@@ -46,6 +46,8 @@ export interface Slot {
    * @throws GateError GATE_OVERLOADED.
    */
   grow(bytes: number): void;
+  /** Gives room back down to `bytes`; does nothing where no more is held. */
+  shrink(bytes: number): void;
   /**
    * Waits for a turn to decide. Separate from the bytes, so that a caller who sends slowly holds room but no turn.
    * @throws GateError GATE_OVERLOADED when the queue is full, or the signal's reason when it aborts first.
@@ -160,6 +162,13 @@ class ProcessLimits implements Limits {
         }
         bytes += more;
         this.#take(bytes);
+      },
+      shrink: (to) => {
+        if (left || to >= bytes) return;
+        this.#give(bytes);
+        bytes = to;
+        this.#take(bytes);
+        this.#admitBytes();
       },
       start: async (signal) => {
         signal?.throwIfAborted();

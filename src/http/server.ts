@@ -6,11 +6,13 @@ import type { SecureContextOptions } from 'node:tls';
 import { LogController, fastify, type FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { GateError, messageOf } from '../errors.ts';
-import { BODY_LIMIT_BYTES, readBodiesAsBytes } from './body.ts';
+import { readBodiesAsBytes } from './body.ts';
+import { BODY_LIMIT_BYTES, type HeadTest } from './body-collector.ts';
 import { checkBundle } from './certificate.ts';
 import { answerClientErrors } from './client-errors.ts';
 import { closeConnections, trackConnections } from './connections.ts';
 import { answerFaults, answerRouterFaults } from './faults.ts';
+import type { OnRefusal } from './refusals.ts';
 import type { TlsSource } from './tls.ts';
 import { readTogether, watchFiles } from './watched-files.ts';
 
@@ -66,12 +68,19 @@ export interface ListenerOptions {
   readonly clientCaFile?: string;
   readonly maxConnections?: number;
   readonly bodyLimitBytes?: number;
+  /**
+   * Which bodies over the limit, or without room, reach their handler by their beginning, the rest thrown away. Left
+   * out: none; they are refused.
+   */
+  readonly keepsHead?: HeadTest;
   readonly timeouts?: Partial<Timeouts>;
   readonly closeGraceMs?: number;
   readonly drain?: DrainSignal;
   readonly clock: Clock;
   /** Told of our own faults: an unexpected error of a handler, a reload that was refused. Never of a caller's. */
   readonly onError: (error: unknown) => void;
+  /** Told of every answer that no handler gave: what is refused before or instead of it. */
+  readonly onRefusal?: OnRefusal;
 }
 
 interface ListenerStats {
@@ -103,6 +112,7 @@ export interface Listener {
  */
 export async function createListener(options: ListenerOptions): Promise<Listener> {
   const clientCa = await loadClientCa(options);
+  const onRefusal = options.onRefusal ?? (() => undefined);
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const server = makeServer(options, timeouts, clientCa?.pem);
   const connections = trackConnections(server);
@@ -116,11 +126,16 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     return503OnClosing: false,
     // Two lines a request cost more than half the throughput (platform.md §3.1); a decision has a line of its own.
     logController: new LogController({ disableRequestLogging: true }),
-    clientErrorHandler: answerClientErrors(connections),
+    clientErrorHandler: answerClientErrors(connections, onRefusal),
     frameworkErrors: answerRouterFaults(options.onError),
   });
+  app.decorate('onRefusal', onRefusal);
   answerFaults(app, options.onError);
-  readBodiesAsBytes(app, options.bodyLimitBytes ?? BODY_LIMIT_BYTES);
+  readBodiesAsBytes(app, {
+    limitBytes: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
+    clock: options.clock,
+    ...(options.keepsHead !== undefined && { keepsHead: options.keepsHead }),
+  });
   closeWhileDraining(app, options.drain);
   let closing: Promise<void> | undefined;
   return {
@@ -186,6 +201,8 @@ function makeServer(options: ListenerOptions, timeouts: Timeouts, clientCa: stri
     requestTimeout: timeouts.requestMs,
     connectionsCheckingInterval: timeouts.checkEveryMs,
     maxHeaderSize: MAX_HEADER_BYTES,
+    // Node would answer without a word to anybody; faults.ts does with one.
+    requireHostHeader: false,
   };
   // An import statement would read every export of the module, and one of them loads Node's own HTTP client: 30 ms and
   // 3 MiB at each start for something nobody here uses.
@@ -202,6 +219,8 @@ function makeServer(options: ListenerOptions, timeouts: Timeouts, clientCa: stri
           requestCert: clientCa !== undefined,
           rejectUnauthorized: clientCa !== undefined,
         }) as Server);
+  // As above, with 417; RFC 9110 §10.1.1 lets a server pass over expectations that it does not know.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.timeout = timeouts.stalledMs;
   server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
   return server;

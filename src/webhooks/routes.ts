@@ -32,7 +32,7 @@ export function registerWebhooks(app: FastifyInstance, { edge, webhooks, clock }
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const [path, query] = splitOnce(request.raw.url ?? '', '?');
     // Of http/body.ts, where limits are set.
-    const { overload } = request;
+    const { overload, unread } = request;
     const { status, headers, body } = await edge.answer({
       method: request.method,
       path,
@@ -42,6 +42,7 @@ export function registerWebhooks(app: FastifyInstance, { edge, webhooks, clock }
       receivedMs: request.arrivedMs,
       signal: whenGone(reply),
       ...(overload instanceof GateError && { overload }),
+      ...(unread instanceof GateError && { unread }),
     });
     return reply.code(status).headers(headers).send(body);
   };

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { limitBodies, type LimitBodiesOptions } from '../../src/http/limit-bodies.ts';
 import { createLimits, type LimitOptions, type Limits } from '../../src/http/limits.ts';
-import { createListener, type Listener } from '../../src/http/server.ts';
+import { createListener, type Listener, type ListenerOptions } from '../../src/http/server.ts';
 import { until } from '../support/conditions.ts';
 import { ask, openTls, type Answered } from '../support/http-client.ts';
 import { testTls, type TestTls } from '../support/tls.ts';
@@ -33,7 +33,11 @@ interface Served {
 }
 
 /** `/` answers at once, `/held` when it is released. */
-async function serve(numbers: LimitOptions, options: Partial<LimitBodiesOptions> = {}): Promise<Served> {
+async function serve(
+  numbers: LimitOptions,
+  options: Partial<LimitBodiesOptions> & Pick<ListenerOptions, 'keepsHead'> = {},
+): Promise<Served> {
+  const { keepsHead, ...limiting } = options;
   const listener = await createListener({
     name: 'test',
     host: '127.0.0.1',
@@ -41,24 +45,26 @@ async function serve(numbers: LimitOptions, options: Partial<LimitBodiesOptions>
     tls: tls.source,
     clock: systemClock,
     closeGraceMs: 100,
+    ...(keepsHead !== undefined && { keepsHead }),
     onError: (error) => {
       throw error;
     },
   });
   const limits = createLimits(numbers);
-  limitBodies(listener.app, limits, { clock: systemClock, ...options });
+  limitBodies(listener.app, limits, { clock: systemClock, ...limiting });
   const held: (() => void)[] = [];
   let inside = 0;
-  const answer = (bytes: unknown, overload: unknown): object => ({
-    bytes: (bytes as Buffer | undefined)?.byteLength ?? 0,
-    overload: (overload as { code: string } | null)?.code ?? null,
+  const answer = ({ body, overload, unread }: FastifyRequest): object => ({
+    bytes: (body as Buffer | undefined)?.byteLength ?? 0,
+    overload: overload?.code ?? null,
+    ...(unread !== null && { unread: unread.code }),
   });
-  listener.app.post('/', (request) => answer(request.body, request.overload));
+  listener.app.post('/', (request) => answer(request));
   const hold = async (request: FastifyRequest): Promise<object> => {
     inside++;
     await new Promise<void>((resolve) => held.push(resolve));
     inside--;
-    return answer(request.body, request.overload);
+    return answer(request);
   };
   listener.app.post('/held', (request) => hold(request));
   open.push(listener);
@@ -89,11 +95,11 @@ describe('limits of a listener', () => {
     await until('it is given back', () => served.limits.stats().bytesInFlight === 0);
   });
 
-  it('grow with a chunked body and give all of it back once', async () => {
+  it('grow with a chunked body, for which they hold less than twice of it, and give all of it back once', async () => {
     const served = await serve({});
     const asked = send(served, '/held', 3 * MIB, true);
     await until('the handler runs', () => served.inside() === 1);
-    expect(served.limits.stats()).toMatchObject({ bytesInFlight: 3 * MIB, running: 1 });
+    expect(served.limits.stats()).toMatchObject({ bytesInFlight: 4 * MIB, running: 1 });
     served.release();
     expect((await asked).json()).toEqual({ bytes: 3 * MIB, overload: null });
     await until('it is given back', () => served.limits.stats().bytesInFlight === 0);
@@ -209,5 +215,78 @@ describe('limits of a listener', () => {
     agent.destroy();
     await until('all is given back', () => served.limits.stats().bytesInFlight === 0);
     expect(served.limits.stats()).toMatchObject(EMPTY);
+  });
+});
+
+describe('a listener that keeps heads', () => {
+  const keepsHead = (head: Uint8Array): boolean => head[0] === 0x78;
+  const HEAD = { bytes: 64 * KIB, overload: null, unread: 'GATE_REVIEW_TOO_LARGE' };
+
+  it.each([
+    ['with a length', false],
+    ['without a length', true],
+  ])(
+    'hands over the beginning of a body that is too large, %s, and holds no more',
+    async (_what, chunked) => {
+      const served = await serve({}, { keepsHead });
+      const asked = send(served, '/held', 20 * MIB, chunked);
+      await until('the handler runs', () => served.inside() === 1);
+      expect(served.limits.stats().bytesInFlight).toBe(64 * KIB);
+      served.release();
+      expect((await asked).json()).toEqual(HEAD);
+      await until('it is given back', () => served.limits.stats().bytesInFlight === 0);
+    },
+  );
+
+  it('answers the next request on the same connection', async () => {
+    const served = await serve({}, { keepsHead });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const body = Buffer.alloc(9 * MIB, 'x');
+    expect((await ask(served.url, { body, ca: tls.ca, agent })).json()).toEqual(HEAD);
+    expect((await ask(served.url, { body: 'x', ca: tls.ca, agent })).json()).toMatchObject({ bytes: 1 });
+    agent.destroy();
+  });
+
+  it('denies with 413 what does not begin as wanted, and what is far too large', async () => {
+    const served = await serve({}, { keepsHead });
+    const foreign = await ask(served.url, { body: Buffer.alloc(9 * MIB, '!'), ca: tls.ca });
+    expect([foreign.status, foreign.refusal().code]).toEqual([413, 'GATE_REVIEW_TOO_LARGE']);
+    const huge = await send(served, '/', 64 * MIB + 1);
+    expect([huge.status, huge.refusal().code]).toEqual([413, 'GATE_REVIEW_TOO_LARGE']);
+  });
+
+  it.each([
+    ['with a length', false],
+    ['without a length', true],
+  ])('hands over the beginning of a large body without room, %s', async (_what, chunked) => {
+    const served = await serve({ maxBytesInFlight: 16 * MIB, maxQueued: 0 }, { keepsHead });
+    const first = send(served, '/held', 8 * MIB);
+    await until('the room is taken', () => served.inside() === 1);
+    expect((await send(served, '/', 6 * MIB, chunked)).json()).toEqual({
+      bytes: 64 * KIB,
+      overload: 'GATE_OVERLOADED',
+      unread: 'GATE_OVERLOADED',
+    });
+    served.release();
+    expect((await first).status).toBe(200);
+  });
+});
+
+describe('a body that comes too slowly for its room', () => {
+  it.each([
+    ['with a length', `Content-Length: ${String(8 * MIB)}\r\n\r\n{`],
+    [
+      'without a length',
+      `Transfer-Encoding: chunked\r\n\r\n${(130 * KIB).toString(16)}\r\n${'x'.repeat(130 * KIB)}\r\n`,
+    ],
+  ])('loses it, %s, while others wait', async (_what, rest) => {
+    const served = await serve({ maxBytesInFlight: 16 * MIB }, { waitMs: () => 10_000 });
+    const wire = await openTls(served.port, { ca: tls.ca });
+    wire.socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${rest}`);
+    await until('its room is taken', () => served.limits.stats().bytesInFlight > 64 * KIB);
+    const next = send(served, '/', 8 * MIB);
+    expect(await wire.closed).toContain('[GATE_REVIEW_SLOW]');
+    expect((await next).json()).toEqual({ bytes: 8 * MIB, overload: null });
+    await until('all is given back', () => served.limits.stats().bytesInFlight === 0);
   });
 });

@@ -89,8 +89,7 @@ describe('a listener', () => {
         'close',
         {
           code: 'GATE_REVIEW_TOO_LARGE',
-          message:
-            'request body: more than 8388608 bytes: no review of the API server is larger, send a smaller one',
+          message: 'request body: more than 8388608 bytes: send a smaller one',
         },
       ]);
     }

@@ -39,7 +39,9 @@ export function ask(url: string, options: Ask = {}): Promise<Answered> {
   if (body !== undefined && !Buffer.isBuffer(options.body) && typeof options.body === 'object') {
     headers['content-type'] ??= 'application/json';
   }
-  if (body !== undefined && options.chunked !== true) headers['content-length'] ??= body.byteLength;
+  // Said in either case: Node would find out the length of a body that it is given whole.
+  if (options.chunked === true) headers['transfer-encoding'] = 'chunked';
+  else if (body !== undefined) headers['content-length'] ??= body.byteLength;
   const settings: RequestOptions = {
     method: options.method ?? (body === undefined ? 'GET' : 'POST'),
     headers,
