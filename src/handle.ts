@@ -6,14 +6,16 @@ import { readFile } from 'node:fs/promises';
 import { openAdmission } from './app-admission.ts';
 import type { AppParts } from './app-parts.ts';
 import { openState } from './app-state.ts';
-import { systemClock } from './clock.ts';
+import { systemClock, type Clock } from './clock.ts';
 import { loadConfig, type Config } from './config.ts';
 import { GateError } from './errors.ts';
 import { answerOf, bodyOf, TEXT } from './http/answers.ts';
-import { BODY_LIMIT_BYTES, tooLarge } from './http/body.ts';
 import { usernamesGuard } from './http/callers.ts';
-import { createLimits, type Slot } from './http/limits.ts';
-import { createLog } from './log.ts';
+import { readRequest, type RequestLimits } from './http/fetch-body.ts';
+import { createLimits } from './http/limits.ts';
+import { reportRefusals, type OnRefusal } from './http/refusals.ts';
+import { createLog, type Log } from './log.ts';
+import { isReviewHead } from './webhooks/layout.ts';
 
 export type Handle = (request: Request) => Promise<Response>;
 
@@ -29,101 +31,120 @@ export async function createHandle(config: Config, parts: AppParts): Promise<Han
       `handle: webhooks.auth is ${config.webhooks.auth}, which leaves a function open to everybody; set webhooks.auth bearer and webhooks.bearer.usernames`,
     );
   }
+  const { clock, log } = parts;
   const state = await openState(config, parts);
   if (state.callers === undefined) {
-    await state.close();
     throw new GateError(
       'GATE_CONFIG_INVALID',
-      'handle: webhooks.auth bearer needs a cluster that vouches for tokens; set cluster.source to in-cluster or kubeconfig',
+      'handle: webhooks.auth bearer needs a cluster; set cluster.source',
     );
   }
   const guard = usernamesGuard(state.callers, config.webhooks.bearer.usernames);
-  const { edge } = openAdmission(config, parts, state);
+  const { edge, metrics } = openAdmission(config, parts, state);
   const { maxConcurrent, maxQueued, maxBytesInFlight } = config.webhooks;
   const limits = createLimits({ maxConcurrent, maxQueued, maxBytesInFlight });
+  metrics.observeLoad(() => limits.stats());
+  const reading: RequestLimits = { limits, clock, keepsHead: isReviewHead };
+  const onRefusal = reportRefusals({
+    listener: 'handle',
+    clock,
+    log,
+    count: (code) => metrics.refusal(code),
+  });
 
   return async (request) => {
-    const receivedMs = parts.clock.monotonic();
-    let slot: Slot | undefined;
+    const receivedMs = clock.monotonic();
+    let read: Awaited<ReturnType<typeof readRequest>> | undefined;
     try {
       await guard(request.headers.get('authorization') ?? undefined);
-      slot = await limits.enter(declaredLength(request), request.signal);
-      const body = await readBody(request, slot);
-      await slot.start(request.signal);
-      const url = new URL(request.url);
+      read = await readRequest(request, receivedMs, reading);
+      const { body, overload, unread } = read;
+      const { path, query } = targetOf(request.url);
       const answer = await edge.answer({
         method: request.method,
-        path: url.pathname,
-        query: url.search.slice(1),
+        path,
+        query,
         headers: Object.fromEntries(request.headers),
         body,
         receivedMs,
         signal: request.signal,
+        ...(overload !== undefined && { overload }),
+        ...(unread !== undefined && { unread }),
       });
       return new Response(answer.body, { status: answer.status, headers: { ...answer.headers } });
     } catch (error) {
-      return refusal(error, parts);
+      return refusal(error, log, onRefusal);
     } finally {
-      slot?.leave();
+      read?.leave();
     }
   };
 }
 
-/** The handler of this process, made at the first request from the environment. A failed start is tried again. */
-export const handle: Handle = lazily(async () => {
-  const loaded = await loadConfig({ flags: [], readFile: (name) => readFile(name, 'utf8') });
-  if (!loaded.ok) {
-    throw new GateError('GATE_CONFIG_INVALID', loaded.problems.map(({ message }) => message).join('; '));
-  }
-  const { config } = loaded;
-  return createHandle(config, { clock: systemClock, log: createLog(config.log) });
+/** The handler of this process, made at the first request from the environment. */
+export const handle: Handle = handleOnDemand({
+  clock: systemClock,
+  log: () => createLog({ level: 'info', format: 'json' }),
+  async make() {
+    const loaded = await loadConfig({ flags: [], readFile: (name) => readFile(name, 'utf8') });
+    if (!loaded.ok) {
+      throw new GateError('GATE_CONFIG_INVALID', loaded.problems.map(({ message }) => message).join('; '));
+    }
+    const { config } = loaded;
+    return createHandle(config, { clock: systemClock, log: createLog(config.log) });
+  },
 });
 
-function lazily(make: () => Promise<Handle>): Handle {
+/** A failed start is not tried again for this long: any caller can bring one about. */
+const RETRY_START_MS = 1_000;
+
+/**
+ * A handler that is made at its first request, and again after a start that failed. Why it did is for the log: whoever
+ * asks has not proved who they are.
+ */
+export function handleOnDemand(options: {
+  readonly make: () => Promise<Handle>;
+  readonly clock: Clock;
+  readonly log: () => Log;
+}): Handle {
   let made: Promise<Handle> | undefined;
   return async (request) => {
-    made ??= make();
-    let handler: Handle;
-    try {
-      handler = await made;
-    } catch (error) {
-      made = undefined;
-      return refusal(error, undefined);
-    }
-    return handler(request);
+    made ??= options.make().catch((error: unknown) => {
+      options.log().error('start failed', { err: error });
+      options.clock.setTimer(RETRY_START_MS, () => {
+        made = undefined;
+      });
+      return NOT_STARTED;
+    });
+    return (await made)(request);
   };
 }
 
-function declaredLength(request: Request): number {
-  const header = request.headers.get('content-length') ?? '';
-  const bytes = /^\d{1,15}$/.test(header) ? Number(header) : 0;
-  if (bytes > BODY_LIMIT_BYTES) throw tooLarge(BODY_LIMIT_BYTES);
-  return bytes;
+const NOT_STARTED: Handle = () => {
+  const answer = new GateError('GATE_CONFIG_INVALID', 'handle: not started: see the log of pacto-gate');
+  return Promise.resolve(responseOf(answer));
+};
+
+/**
+ * Path and query as they are in the URL. A Request's URL has been parsed by its runtime, so `..` in it is resolved
+ * already; nothing more is done to it here.
+ */
+function targetOf(url: string): { readonly path: string; readonly query: string } {
+  const [, path = '', query = ''] = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? [];
+  return { path, query };
 }
 
-/** A runtime may lie about the length: what is read beyond the declared one takes room as it comes. */
-async function readBody(request: Request, slot: Slot): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array();
-  const declared = declaredLength(request);
-  const chunks: Uint8Array[] = [];
-  let received = 0;
-  for await (const chunk of request.body) {
-    const before = Math.max(received, declared);
-    received += chunk.byteLength;
-    if (received > BODY_LIMIT_BYTES) throw tooLarge(BODY_LIMIT_BYTES);
-    if (received > before) slot.grow(received - before);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-function refusal(error: unknown, parts: AppParts | undefined): Response {
+function refusal(error: unknown, log: Log, onRefusal: OnRefusal): Response {
   const known =
-    error instanceof GateError
+    error instanceof GateError && error.disposition !== 'internal'
       ? error
-      : new GateError('GATE_INTERNAL', 'internal error: see the log of pacto-gate', { cause: error });
-  parts?.log.warn('admission request refused', { code: known.code, err: error });
-  const answer = answerOf(known);
+      : new GateError('GATE_INTERNAL', 'internal error: see the log of pacto-gate');
+  if (known.code === 'GATE_INTERNAL') log.error('admission request failed', { err: error });
+  onRefusal(answerOf(known));
+  return responseOf(known);
+}
+
+function responseOf(error: GateError): Response {
+  const answer = answerOf(error);
   return new Response(bodyOf(answer), {
     status: answer.status,
     headers: { 'content-type': TEXT, ...answer.headers },
