@@ -16,6 +16,8 @@ export interface StructShape {
   /** Of the Go type, without its package: error texts name it. */
   readonly name: string;
   readonly fields: ReadonlyMap<string, Shape>;
+  /** Fields that in Go belong to an embedded struct, with its name and a dot: faults name it too. */
+  readonly embedded: ReadonlyMap<string, string>;
 }
 
 /** What is left of a struct: own members of its shape's fields only, none of them null. */
@@ -29,8 +31,17 @@ export function listOfShape(of: Shape): Shape {
   return { kind: 'list', of };
 }
 
-export function struct(name: string, fields: Readonly<Record<string, Shape>>): StructShape {
-  return { kind: 'struct', name, fields: new Map(Object.entries(fields)) };
+export function struct(
+  name: string,
+  fields: Readonly<Record<string, Shape>>,
+  embedded: Readonly<Record<string, string>> = {},
+): StructShape {
+  return {
+    kind: 'struct',
+    name,
+    fields: new Map(Object.entries(fields)),
+    embedded: new Map(Object.entries(embedded)),
+  };
 }
 
 /** Unknown fields that are named; the decoder stops counting there. */
@@ -92,7 +103,7 @@ class Decoder {
     return Object.fromEntries(entries.map(([key, value]) => [key, this.read(value, of, at) ?? zeroOf(of)]));
   }
 
-  #struct(values: Shaped, { name, fields }: StructShape, at: Place): Shaped {
+  #struct(values: Shaped, { name, fields, embedded }: StructShape, at: Place): Shaped {
     const read: [string, unknown][] = [];
     for (const [key, value] of Object.entries(values)) {
       const path = at.path === '' ? key : `${at.path}.${key}`;
@@ -101,7 +112,8 @@ class Decoder {
         if (this.warnings.length < MAX_WARNINGS) this.warnings.push(`unknown field ${JSON.stringify(path)}`);
         continue;
       }
-      const field = at.field === '' ? key : `${at.field}.${key}`;
+      const member = (embedded.get(key) ?? '') + key;
+      const field = at.field === '' ? member : `${at.field}.${member}`;
       const decoded = this.read(value, shape, { struct: name, field, path });
       if (decoded !== undefined) read.push([key, decoded]);
     }

@@ -46,14 +46,24 @@ const SELECTOR = struct('LabelSelector', {
   ),
 });
 
-const RULE = struct('NamedRuleWithOperations', {
-  resourceNames: TEXTS,
-  operations: listOfShape(text('v1.OperationType')),
-  apiGroups: TEXTS,
-  apiVersions: TEXTS,
-  resources: TEXTS,
-  scope: text('v1.ScopeType'),
-});
+const RULE = struct(
+  'NamedRuleWithOperations',
+  {
+    resourceNames: TEXTS,
+    operations: listOfShape(text('v1.OperationType')),
+    apiGroups: TEXTS,
+    apiVersions: TEXTS,
+    resources: TEXTS,
+    scope: text('v1.ScopeType'),
+  },
+  {
+    operations: 'RuleWithOperations.',
+    apiGroups: 'RuleWithOperations.Rule.',
+    apiVersions: 'RuleWithOperations.Rule.',
+    resources: 'RuleWithOperations.Rule.',
+    scope: 'RuleWithOperations.Rule.',
+  },
+);
 
 const MATCH_RESOURCES = struct('MatchResources', {
   namespaceSelector: SELECTOR,

@@ -120,7 +120,7 @@ describe('readPolicy', () => {
     ],
     [
       { matchConstraints: { resourceRules: [{ operations: 'CREATE' }] } },
-      'string into Go struct field NamedRuleWithOperations.spec.matchConstraints.resourceRules.operations of type []v1.OperationType',
+      'string into Go struct field NamedRuleWithOperations.spec.matchConstraints.resourceRules.RuleWithOperations.operations of type []v1.OperationType',
     ],
     [
       { matchConstraints: { objectSelector: { matchLabels: { a: 1 } } } },
