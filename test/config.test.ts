@@ -165,6 +165,10 @@ describe('problems', () => {
   it.each([
     ['a number with a fraction', { flags: { 'webhooks.port': '80.5' } }],
     ['a number in words', { flags: { 'webhooks.port': '1e3' } }],
+    [
+      'less room than small bodies and one of the largest need',
+      { file: 'webhooks: {maxBytesInFlight: 16777215}' },
+    ],
     ['a number beyond its range', { file: 'webhooks: {maxConcurrent: 0}' }],
     ['a number as text in the file', { file: 'webhooks: {port: "9443"}' }],
     ['a boolean as 1', { env: { PACTO_GATE_METRICS_ENABLED: '1' } }],
