@@ -169,6 +169,27 @@ describe('hostile texts', () => {
     expect(faultOf(Buffer.from(text), { maxValues: values - 1 })).toMatchObject({ kind: 'values' });
   });
 
+  const names = (count: number, prefix = ''): string =>
+    Array.from({ length: count }, (_, index) => `"${prefix}${String(index)}":0`).join(',');
+  it.each<[string, string]>([
+    ['in one object', `{${names(1_000)}}`],
+    [
+      'in many objects',
+      `[${Array.from({ length: 1_000 }, (_, index) => `{"${String(index)}":0}`).join(',')}]`,
+    ],
+    ['after a number that needs exact reading', `{"0":1.0,${names(1_000)}}`],
+    ['that are long', `{${names(1_000, 'n'.repeat(300))}}`],
+    ['with space behind them', `{${names(1_000).replaceAll(':', ' :')}}`],
+  ])('reads a thousand names %s where so many are allowed, and refuses them where half is', (_what, text) => {
+    expect(() => read(text, { maxNames: 1_000 })).not.toThrow();
+    expect(faultOf(Buffer.from(text), { maxNames: 500 })).toMatchObject({ kind: 'values' });
+  });
+
+  it('counts a name once, and no value as one', () => {
+    const text = `[${'{"name":"a","of":":"},'.repeat(1_000)}${names(1_000).replaceAll(':0', '')}]`;
+    expect(read(text, { maxNames: 2 })).toHaveLength(2_000);
+  });
+
   it('counts no comma inside a string', () => {
     expect(read(`"${','.repeat(600)}\\"${','.repeat(600)}"`, { maxValues: 1 })).toHaveLength(1201);
   });

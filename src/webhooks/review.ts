@@ -27,10 +27,14 @@ const MAX_UID_LENGTH = 256;
 
 /**
  * Opening brackets and commas of one object of a review. What etcd can store (1.5 MiB, platform.md §3.4) has more only
- * where a value takes fewer than six bytes; in the densest review on record one takes sixteen. The slowest text with
- * so many is read in 130 ms.
+ * where a value takes fewer than six bytes; in the densest review on record one takes sixteen.
  */
 const MAX_VALUES = 256 * 1024;
+
+/** Of one object too. A ConfigMap, which has room for 1 MiB, has more only where an entry takes less than 16 bytes. */
+const MAX_NAMES = 64 * 1024;
+
+const BOUNDS = { maxValues: MAX_VALUES, maxNames: MAX_NAMES };
 
 /** Below, a review is read within some ms whatever it holds; above, object by object. */
 export const LARGE_REVIEW_BYTES = 256 * 1024;
@@ -83,7 +87,7 @@ export function* readReviewInSteps(body: Uint8Array, headers: Headers): Generato
   }
   try {
     const parted = body.byteLength > LARGE_REVIEW_BYTES ? yield* readParts(body) : undefined;
-    return readDocument(parted ?? readJson(body, { maxValues: MAX_VALUES }));
+    return readDocument(parted ?? readJson(body, BOUNDS));
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     return unreadable(body, error);
@@ -110,11 +114,11 @@ export function readUnread(head: Uint8Array, headers: Headers, error: GateError)
 function* readParts(body: Uint8Array): Generator<undefined, unknown> {
   const objects = layoutOf(body)?.objects;
   if (objects === undefined) return undefined;
-  const document = readJson(withoutObjects(body, objects), { maxValues: MAX_VALUES });
+  const document = readJson(withoutObjects(body, objects), BOUNDS);
   const read = new Map<ObjectField, unknown>();
   for (const [field, { start, end }] of objects) {
     try {
-      read.set(field, readJson(body.subarray(start, end), { maxValues: MAX_VALUES }));
+      read.set(field, readJson(body.subarray(start, end), BOUNDS));
     } catch (error) {
       if (error instanceof JsonError) throw new JsonError(error.kind, start + error.offset);
       throw error;
@@ -140,7 +144,7 @@ function readEnvelope(body: Uint8Array, { id, envelopeEnd }: Layout): AdmissionR
   if (envelopeEnd === undefined) return undefined;
   try {
     const text = Buffer.concat([body.subarray(0, envelopeEnd), Buffer.from('}}')]);
-    const document = readJson(text, { maxValues: MAX_VALUES });
+    const document = readJson(text, BOUNDS);
     const request = isRecord(document) ? own(document, 'request') : undefined;
     return isRecord(request) ? readRequest(id.uid, request, false) : undefined;
   } catch (error) {
@@ -172,7 +176,7 @@ const JSON_TEXTS: Readonly<Record<JsonFault, readonly [wrong: string, step: stri
   syntax: ['not JSON', 'send an AdmissionReview as JSON'],
   number: ['a number beyond the range of a double', 'send valid JSON'],
   depth: ['nested deeper than 512 levels', 'send a flatter object'],
-  values: [`more than ${String(MAX_VALUES)} values`, 'send a smaller object'],
+  values: [`more than ${String(MAX_VALUES)} values or ${String(MAX_NAMES)} names`, 'send a smaller object'],
 };
 
 function jsonMessage(error: JsonError): string {

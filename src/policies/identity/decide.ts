@@ -5,7 +5,14 @@ import type { Evidence, Need } from './evidence.ts';
 import { at } from './foreign.ts';
 import { proveNode, type Proof } from './proof.ts';
 import { agentOf, hasGroup, namespacesOf, type AgentAccount, type IdentitySettings } from './settings.ts';
-import { changedOwners, commonFindings, nodeFindings, ownerFindings, subjectKindOf } from './subject.ts';
+import {
+  changedOwners,
+  commonFindings,
+  crowdedFindings,
+  nodeFindings,
+  ownerFindings,
+  subjectKindOf,
+} from './subject.ts';
 
 /** A name of an object has at most 253 characters; a longer claim is cut in the audit annotation. */
 const NAME_LENGTH = 253;
@@ -25,6 +32,8 @@ export function decideNodeIdentity(
   if (agent === undefined) return allow();
   const kind = subjectKindOf(request);
   if (kind === undefined) return deny([uncovered(request)], { auditAnnotations: { proof: 'none' } });
+  const crowded = refusal(crowdedFindings(request), undefined);
+  if (crowded !== undefined) return crowded;
   const common = [
     ...groupFindings(request, agent),
     ...commonFindings(request, kind, namespacesOf(agent, settings)),

@@ -31,6 +31,18 @@ export function isEmpty(value: unknown): boolean {
   return isRecord(value) && Object.keys(value).length === 0;
 }
 
+/** Whether there are more than `most` values inside a value, at any depth; looks at no more than that. */
+export function holdsMoreThan(most: number, value: unknown): boolean {
+  let left = most;
+  const fits = (inside: unknown): boolean => {
+    if (typeof inside !== 'object' || inside === null) return true;
+    const values: readonly unknown[] = Array.isArray(inside) ? inside : Object.values(inside);
+    left -= values.length;
+    return left >= 0 && values.every(fits);
+  };
+  return !fits(value);
+}
+
 /** Equality of two JSON values; order counts in lists and not among keys. A boxed double is its number. */
 export function sameJson(left: unknown, right: unknown): boolean {
   const a = isBoxed(left) ? Number(left) : left;

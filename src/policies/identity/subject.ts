@@ -3,7 +3,7 @@ import type { AdmissionRequest } from '../../cluster/objects.ts';
 import type { FindingCode } from '../finding.ts';
 import { quote } from '../quote.ts';
 import type { Finding } from '../verdict.ts';
-import { at, canonicalJson, isEmpty, isRecord, sameJson, typeName } from './foreign.ts';
+import { at, canonicalJson, holdsMoreThan, isEmpty, isRecord, sameJson, typeName } from './foreign.ts';
 
 export type SubjectKind = 'lease' | 'observation';
 
@@ -38,6 +38,27 @@ function changeOf(request: AdmissionRequest): Change {
     before: request.operation === 'CREATE' ? undefined : request.oldObject,
     after: request.operation === 'DELETE' ? undefined : request.object,
   };
+}
+
+/** An agent's object has one owner and some labels; what is compared is bounded far above. */
+const MAX_COMPARED_VALUES = 1_000;
+
+/** Parts of metadata that are too large to be compared: an agent chooses them, and all others would wait meanwhile. */
+export function crowdedFindings(request: AdmissionRequest): readonly Finding[] {
+  const { before, after } = changeOf(request);
+  return (['object', 'oldObject'] as const).flatMap((which) =>
+    ['labels', 'finalizers', 'ownerReferences']
+      .filter((key) =>
+        holdsMoreThan(MAX_COMPARED_VALUES, at(which === 'object' ? after : before, 'metadata', key)),
+      )
+      .map((key) =>
+        finding(
+          'NODE_OBJECT_MALFORMED',
+          `${which}.metadata.${key}`,
+          `found more than ${String(MAX_COMPARED_VALUES)} values, needed fewer; leave out what no agent needs`,
+        ),
+      ),
+  );
 }
 
 /** Rules that hold for any node, checked before anything is looked up. */

@@ -34,6 +34,28 @@ const lease = (metadata: object, more: object = {}): object => ({
 });
 const double = (value: number): unknown => Object(value);
 
+describe('metadata with very many values', () => {
+  const many = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
+  const labels = (count: number): object => Object.fromEntries(many(count).map((key) => [key, '']));
+  it.each<[string, (count: number) => object]>([
+    ['labels', (count) => ({ labels: labels(count) })],
+    ['finalizers', (count) => ({ finalizers: many(count) })],
+    ['ownerReferences', (count) => ({ ownerReferences: many(count) })],
+    ['ownerReferences inside each other', (count) => ({ ownerReferences: [[labels(count - 2)]] })],
+  ])('denies more than a thousand %s without comparing them, old or new', (field, metadata) => {
+    const crowded = lease(metadata(1_001));
+    for (const change of [{ object: crowded }, { oldObject: crowded }]) {
+      expect(decide(request(change, 'UPDATE'))).toMatchObject({
+        allowed: false,
+        codes: ['NODE_OBJECT_MALFORMED'],
+        message: expect.stringContaining(field.split(' ')[0]!) as string,
+      });
+    }
+    const full = lease(metadata(1_000));
+    expect(decide(request({ object: full, oldObject: full }, 'UPDATE')).allowed).toBe(true);
+  });
+});
+
 describe('objects of the wrong shape', () => {
   it.each<[string, object, AdmissionRequest['operation']?]>([
     ['no object on CREATE', { object: null }],
