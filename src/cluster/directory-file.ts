@@ -8,6 +8,9 @@ import { codeOf, problemOf, readBounded } from './directory-scan.ts';
 import { readYaml } from './directory-yaml.ts';
 import type { KubeObject } from './objects.ts';
 
+/** Objects of one file that are not whole; after so many the rest of it is left. Each has its line in the log. */
+const MAX_PROBLEMS = 20;
+
 export interface FoundObject {
   readonly object: KubeObject;
   /** Unknown in a List of a JSON file. */
@@ -99,10 +102,16 @@ function objectsOf(file: string, documents: readonly FoundDocument[]): FileReadi
   const objects: FoundObject[] = [];
   const problems: Problem[] = [];
   const take = (value: unknown, where: string, line: number | undefined): void => {
+    // Nothing after the last problem is read.
+    if (problems.length > MAX_PROBLEMS) return;
     const place = line === undefined ? {} : { line };
     const wrong = envelopeFault(value);
     if (wrong === undefined) objects.push({ object: value as KubeObject, ...place });
-    else problems.push(problemOf(file, `${where}${wrong}`, place));
+    else if (problems.length < MAX_PROBLEMS) problems.push(problemOf(file, `${where}${wrong}`, place));
+    else
+      problems.push(
+        problemOf(file, `has more than ${MAX_PROBLEMS} objects that are not whole; mend these first`),
+      );
   };
   for (const { value, line, itemLines } of documents) {
     // An empty document, as after a last `---`.

@@ -23,6 +23,9 @@ export const DIRECTORY_LIMITS: DirectoryLimits = {
   depth: 64,
 };
 
+/** Each has its line in the log. */
+const MAX_PROBLEMS = 1_000;
+
 const EXTENSIONS = new Set(['.yaml', '.yml', '.json']);
 
 export interface Problem {
@@ -195,6 +198,13 @@ class Scanner {
 
   #say(file: string, message: string): void {
     this.#unread.add(file);
+    if (this.#problems.length > MAX_PROBLEMS) return;
+    if (this.#problems.length === MAX_PROBLEMS) {
+      this.#problems.push(
+        problemOf('.', `has more than ${MAX_PROBLEMS} entries that cannot be read; mend these first`),
+      );
+      return;
+    }
     this.#problems.push(problemOf(file, message));
   }
 

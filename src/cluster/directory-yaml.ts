@@ -17,10 +17,22 @@ type YamlLibrary = typeof Yaml;
 const MAX_DEPTH = 512;
 /** Values that aliases may stand for in one document; a YAML bomb of nine lines stands for a billion. */
 const MAX_ALIASED_VALUES = 100_000;
-/** Lexemes of one document; a List that fills the largest file has about a million. */
-const MAX_LEXEMES = 1_000_000;
-/** Lexemes between two turns of the event loop: some tens of milliseconds. */
-const LEXEMES_PER_TURN = 20_000;
+/**
+ * Lexemes of one text: a List of two MiB has about so many. A document is composed in one step, which takes up to half
+ * a second for so many.
+ */
+const MAX_LEXEMES = 600_000;
+/** Documents of one text; each costs the library far more than its bytes. */
+const MAX_DOCUMENTS = 10_000;
+/** A document may say `%YAML` and `%TAG`; the library labours over each line that says more. */
+const MAX_DIRECTIVES = 100;
+const MAX_COMMENTS = 100_000;
+/** Lines of the texts of one document; folding costs the library by the line, in one step. */
+const MAX_TEXT_LINES = 200_000;
+/** Lexemes between two turns of the event loop: some milliseconds. */
+const LEXEMES_PER_TURN = 5_000;
+/** Documents with a fault after which nothing more of the text is read. */
+const MAX_FAULTS = 20;
 /** Before a lexeme that is the text of a scalar (yaml, Lexer). */
 const SCALAR_FOLLOWS = '\u001f';
 
@@ -42,7 +54,11 @@ export interface YamlDocument {
   readonly fault?: YamlFault;
 }
 
-/** @returns the documents in order; one with a fault does not keep the others from being read. */
+/**
+ * Reads a text within bounds, and lets others have their turn meanwhile. Whoever calls bounds the size of the text.
+ * @returns the documents in order; one with a fault does not keep the others from being read, but where there are very
+ *   many the reading ends, and the last fault says so.
+ */
 export async function readYaml(text: string): Promise<YamlDocument[]> {
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
@@ -56,7 +72,13 @@ export async function readYaml(text: string): Promise<YamlDocument[]> {
     keepSourceTokens: false,
   });
   const documents: YamlDocument[] = [];
-  const take = (document: Document.Parsed): void => void documents.push(readDocument(yaml, document, lines));
+  let faults = 0;
+  const take = (document: Document.Parsed): void => {
+    if (faults >= MAX_FAULTS) return;
+    const read = readDocument(yaml, document, lines);
+    documents.push(read);
+    if (read.fault !== undefined) faults++;
+  };
   const parser = new yaml.Parser(lines.addNewLine);
   lines.addNewLine(0);
   const bounds = new LexemeBounds();
@@ -64,6 +86,7 @@ export async function readYaml(text: string): Promise<YamlDocument[]> {
   for (const lexeme of new yaml.Lexer().lex(text)) {
     const tooMuch = bounds.exceededBy(lexeme);
     if (tooMuch !== undefined) return [...documents, faulty(lines, offset, tooMuch)];
+    if (faults >= MAX_FAULTS) return [...documents, faulty(lines, offset, TOO_FAULTY)];
     if (bounds.turnIsOver()) await nextTurn();
     for (const token of parser.next(lexeme)) for (const document of composer.next(token)) take(document);
     if (!isControl(lexeme)) offset += lexeme.length;
@@ -73,23 +96,32 @@ export async function readYaml(text: string): Promise<YamlDocument[]> {
   return documents;
 }
 
-/** Stops a file before the library recurses or labours over it. */
+/** Stops a text before the library recurses or labours over it. */
 class LexemeBounds {
   #depth = 0;
-  #inDocument = 0;
+  #lexemes = 0;
+  #documents = 0;
+  #directives = 0;
+  #comments = 0;
+  #textLines = 0;
   #inTurn = 0;
   #isScalar = false;
 
+  /** @returns what is too much of with this lexeme. */
   exceededBy(lexeme: string): string | undefined {
     const isScalar = this.#isScalar;
     this.#isScalar = lexeme === SCALAR_FOLLOWS;
     this.#inTurn++;
-    this.#inDocument++;
-    if (!isScalar && (lexeme === '[' || lexeme === '{')) this.#depth++;
-    else if (!isScalar && (lexeme === ']' || lexeme === '}')) this.#depth--;
-    else if (!isScalar && lexeme === '---') this.#inDocument = 0;
+    this.#lexemes++;
+    if (isScalar || lexeme.startsWith('"') || lexeme.startsWith("'")) this.#textLines += linesIn(lexeme);
+    else this.#count(lexeme);
     if (this.#depth > MAX_DEPTH) return TOO_DEEP;
-    return this.#inDocument > MAX_LEXEMES ? `has more than ${MAX_LEXEMES} parts in one document` : undefined;
+    if (this.#lexemes > MAX_LEXEMES) return `has more than ${MAX_LEXEMES} parts; split it`;
+    if (this.#documents > MAX_DOCUMENTS) return `has more than ${MAX_DOCUMENTS} documents; split it`;
+    if (this.#directives > MAX_DIRECTIVES) return `has more than ${MAX_DIRECTIVES} directives (lines with %)`;
+    if (this.#comments > MAX_COMMENTS) return `has more than ${MAX_COMMENTS} comments; remove some`;
+    if (this.#textLines <= MAX_TEXT_LINES) return undefined;
+    return `has more than ${MAX_TEXT_LINES} lines of text in one document; split it`;
   }
 
   turnIsOver(): boolean {
@@ -97,8 +129,38 @@ class LexemeBounds {
     this.#inTurn = 0;
     return true;
   }
+
+  #count(lexeme: string): void {
+    switch (lexeme[0]) {
+      case '[':
+      case '{':
+        this.#depth++;
+        break;
+      case ']':
+      case '}':
+        this.#depth--;
+        break;
+      case '%':
+        this.#directives++;
+        break;
+      case '#':
+        this.#comments++;
+        break;
+      default:
+        if (lexeme !== '---' && lexeme !== '...') return;
+        this.#documents++;
+        this.#textLines = 0;
+    }
+  }
 }
 
+function linesIn(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++;
+  return lines;
+}
+
+const TOO_FAULTY = `has more than ${MAX_FAULTS} broken documents; mend these first`;
 const TOO_DEEP = `is nested more than ${MAX_DEPTH} levels deep`;
 
 /** The lexer's marks have no width: document start, end of flow, scalar follows. */

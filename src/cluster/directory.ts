@@ -9,6 +9,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
 import { GateError, messageOf, quote } from '../errors.ts';
@@ -81,6 +82,11 @@ async function checkDirectory(path: string): Promise<void> {
     `cluster directory ${quote(path)}: cannot be read (found ${found}, need a directory); check the path`,
   );
 }
+
+/** Of a file that is broken all over. */
+const MAX_PROBLEMS_OF_FILE = 25;
+/** Objects looked at between two turns of the event loop: some milliseconds. */
+const OBJECTS_PER_TURN = 500;
 
 /** What is known of one file. */
 interface KnownFile {
@@ -172,7 +178,8 @@ class DirectorySource implements DirectoryCluster {
       const files = await this.#readFiles(scan);
       if (this.#isClosed) return;
       this.#files = files;
-      const { duplicates, refused, unknown } = this.#load(files);
+      const { duplicates, refused, unknown } = await this.#load(files);
+      if (this.#isClosed) return;
       this.#unknown = new Set([...this.#unknownBy(scan), ...unknown]);
       this.#setProblems([...scan.problems, ...problemsOf(files), ...refused], duplicates);
     } catch (error) {
@@ -219,12 +226,14 @@ class DirectorySource implements DirectoryCluster {
   }
 
   /** Makes the cluster show what the files say. */
-  #load(files: ReadonlyMap<string, KnownFile>): Loading {
+  async #load(files: ReadonlyMap<string, KnownFile>): Promise<Loading> {
+    const turns = new Turns();
     const kinds = new KindIndex(files.values().flatMap(({ objects }) => objects.map(({ object }) => object)));
     const duplicates: Problem[] = [];
     const wanted = new Map<string, { file: string; found: FoundObject; loaded: Loaded }>();
     for (const [file, { objects }] of files) {
       for (const found of objects) {
+        await turns.next();
         const kind = kinds.kindOf(found.object);
         const object = inItsNamespace(kind, found.object);
         const key = identityOf(object);
@@ -248,6 +257,8 @@ class DirectorySource implements DirectoryCluster {
     const refused: Problem[] = [];
     const unknown = new Set<string>();
     for (const [key, { file, found, loaded }] of wanted) {
+      await turns.next();
+      if (this.#isClosed) break;
       const problem = this.#loadOne(key, loaded);
       if (problem === undefined) continue;
       refused.push(problemAt(file, found, problem));
@@ -273,8 +284,10 @@ class DirectorySource implements DirectoryCluster {
     const before = this.#problems;
     const known = new Set(before.map(textOf));
     const ignored = new Set(duplicates.map(textOf));
-    this.#problems = [...problems, ...duplicates].toSorted(
-      (a, b) => compare(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0),
+    this.#problems = fewOfEachFile(
+      [...problems, ...duplicates].toSorted(
+        (a, b) => compare(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0),
+      ),
     );
     for (const problem of this.#problems) {
       if (known.has(textOf(problem))) continue;
@@ -294,6 +307,30 @@ function knownFile({ stamp }: FoundFile, reading: FileReading, before: KnownFile
   const names = new Set(objects.map(({ object }) => identityOf(object)));
   const last = before.objects.filter(({ object }) => !names.has(identityOf(object)));
   return { stamp, objects: [...objects, ...last], problems, wasWhole };
+}
+
+/** What is beyond is told by its number: each problem has its line in the log. */
+function fewOfEachFile(sorted: readonly Problem[]): Problem[] {
+  const counts = new Map<string, number>();
+  const few = sorted.filter(({ file }) => {
+    const count = (counts.get(file) ?? 0) + 1;
+    counts.set(file, count);
+    return file === '.' || count <= MAX_PROBLEMS_OF_FILE;
+  });
+  for (const [file, count] of counts) {
+    const more = count - MAX_PROBLEMS_OF_FILE;
+    if (file !== '.' && more > 0) few.push(problemOf(file, `has ${more} more problems; mend these first`));
+  }
+  return few;
+}
+
+/** Lets others have their turn in a loop over many objects. */
+class Turns {
+  #steps = 0;
+
+  async next(): Promise<void> {
+    if (++this.#steps % OBJECTS_PER_TURN === 0) await nextTurn();
+  }
 }
 
 function problemsOf(files: ReadonlyMap<string, KnownFile>): Problem[] {
