@@ -13,6 +13,8 @@ const POSITIVE_MS = 10_000;
 const NEGATIVE_MS = 1_000;
 /** Of each kind; the oldest is forgotten first, which costs one more review. */
 const REMEMBERED = 1_000;
+/** An address that had a good token is expected back with a new one this long: a token's usual life. */
+const RETURNING_MS = 3_600_000;
 /** A review that takes longer has no answer that its caller still waits for. */
 const REVIEW_TIMEOUT_MS = 5_000;
 
@@ -27,10 +29,11 @@ export interface CallersOptions {
 export interface Callers {
   /**
    * @param authorization the header field as sent.
+   * @param peer address of the caller, if it is known: then it can keep nobody else from being recognised.
    * @throws GateError GATE_CALLER_UNAUTHENTICATED (401), GATE_CALLER_UNVERIFIED (503: the API server did not say),
    *   GATE_OVERLOADED (429).
    */
-  authenticate(authorization: string | undefined): Promise<UserInfo>;
+  authenticate(authorization: string | undefined, peer?: string): Promise<UserInfo>;
   /** @throws GateError GATE_CALLER_FORBIDDEN (403), GATE_CALLER_UNVERIFIED (503), GATE_OVERLOADED (429). */
   authorize(user: UserInfo, question: Omit<AccessQuestion, 'user'>): Promise<void>;
 }
@@ -40,12 +43,12 @@ export function createCallers(options: CallersOptions): Callers {
 }
 
 /** Who may call; throws a GateError otherwise. */
-export type Guard = (authorization: string | undefined) => Promise<void>;
+export type Guard = (authorization: string | undefined, peer?: string) => Promise<void>;
 
 /** Lets in who may `get` the path `/metrics`, as controller-runtime's metrics servers do. */
 export function metricsGuard(callers: Callers): Guard {
-  return async (authorization) => {
-    const user = await callers.authenticate(authorization);
+  return async (authorization, peer) => {
+    const user = await callers.authenticate(authorization, peer);
     await callers.authorize(user, { nonResource: { verb: 'get', path: '/metrics' } });
   };
 }
@@ -53,8 +56,8 @@ export function metricsGuard(callers: Callers): Guard {
 /** Lets in the given users: for webhooks, whom the API server's admission kubeconfig names. */
 export function usernamesGuard(callers: Callers, usernames: readonly string[]): Guard {
   const allowed = new Set(usernames);
-  return async (authorization) => {
-    const { username = '' } = await callers.authenticate(authorization);
+  return async (authorization, peer) => {
+    const { username = '' } = await callers.authenticate(authorization, peer);
     if (!allowed.has(username)) {
       throw new GateError(
         'GATE_CALLER_FORBIDDEN',
@@ -68,7 +71,7 @@ export function usernamesGuard(callers: Callers, usernames: readonly string[]): 
 export function guardRequests(app: FastifyInstance, guard: Guard): void {
   const ask = async (request: FastifyRequest, done: (error?: Error) => void): Promise<void> => {
     try {
-      await guard(request.headers.authorization);
+      await guard(request.headers.authorization, request.raw.socket.remoteAddress);
     } catch (error) {
       done(error as Error);
       return;
@@ -90,13 +93,15 @@ class ReviewedCallers implements Callers {
   // Keyed by a hash: a token itself is kept nowhere. Good ones stay after their time, as `known`.
   readonly #good = new Map<string, Remembered>();
   readonly #bad = new Map<string, Remembered>();
+  /** Those that had a good token, until when they are expected back. */
+  readonly #returning = new Map<string, number>();
   readonly #asking = new Map<string, Promise<TokenReviewResult>>();
 
   constructor(options: CallersOptions) {
     this.#options = options;
   }
 
-  async authenticate(authorization: string | undefined): Promise<UserInfo> {
+  async authenticate(authorization: string | undefined, address?: string): Promise<UserInfo> {
     const token = bearerOf(authorization);
     if (token === undefined) {
       throw new GateError(
@@ -104,13 +109,15 @@ class ReviewedCallers implements Callers {
         `caller: no bearer token in the header field Authorization: send one${this.#forAudiences()}`,
       );
     }
-    const result = await this.#review(token);
+    const peer = address === undefined ? undefined : networkOf(address);
+    const result = await this.#review(token, peer);
     if (!this.#accepts(result)) {
       throw new GateError(
         'GATE_CALLER_UNAUTHENTICATED',
         `caller: the API server does not accept the token: send a valid one${this.#forAudiences()}`,
       );
     }
+    if (peer !== undefined) this.#expectBack(peer);
     return result.user;
   }
 
@@ -126,7 +133,7 @@ class ReviewedCallers implements Callers {
     }
   }
 
-  async #review(token: string): Promise<TokenReviewResult> {
+  async #review(token: string, peer: string | undefined): Promise<TokenReviewResult> {
     const key = createHash('sha256').update(token).digest('base64');
     const nowMs = this.#options.clock.monotonic();
     const good = this.#good.get(key);
@@ -134,8 +141,11 @@ class ReviewedCallers implements Callers {
     if (remembered !== undefined && nowMs < remembered.untilMs) return remembered.result;
     const under = this.#asking.get(key);
     if (under !== undefined) return under;
-    const asking = this.#ask(good === undefined ? 'new' : 'known', (signal) =>
-      this.#options.cluster.reviewToken(token, this.#options.audiences, { signal }),
+    const [lane, share] = good === undefined ? this.#laneOf(peer) : (['known', undefined] as const);
+    const asking = this.#ask(
+      lane,
+      (signal) => this.#options.cluster.reviewToken(token, this.#options.audiences, { signal }),
+      share,
     ).then((result) => {
       this.#remember(key, result);
       return result;
@@ -146,6 +156,20 @@ class ReviewedCallers implements Callers {
     } finally {
       this.#asking.delete(key);
     }
+  }
+
+  /** For a token that was not good before. */
+  #laneOf(peer: string | undefined): readonly [Lane, string | undefined] {
+    const untilMs = peer === undefined ? undefined : this.#returning.get(peer);
+    const isBack = untilMs !== undefined && this.#options.clock.monotonic() < untilMs;
+    return [isBack ? 'returning' : 'new', peer];
+  }
+
+  #expectBack(peer: string): void {
+    this.#returning.delete(peer);
+    this.#returning.set(peer, this.#options.clock.monotonic() + RETURNING_MS);
+    const [oldest] = this.#returning.keys();
+    if (this.#returning.size > REMEMBERED && oldest !== undefined) this.#returning.delete(oldest);
   }
 
   #remember(key: string, result: TokenReviewResult): void {
@@ -174,8 +198,8 @@ class ReviewedCallers implements Callers {
     return audiences.length === 0 ? '' : ` for the audience ${audiences.map(quote).join(' or ')}`;
   }
 
-  async #ask<T>(lane: Lane, review: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return await this.#options.cap.run(lane, async () => {
+  async #ask<T>(lane: Lane, review: (signal: AbortSignal) => Promise<T>, peer?: string): Promise<T> {
+    const run = async (): Promise<T> => {
       const controller = new AbortController();
       const timer = this.#options.clock.setTimer(REVIEW_TIMEOUT_MS, () => {
         controller.abort(new Error(`no answer within ${String(REVIEW_TIMEOUT_MS)} ms`));
@@ -191,8 +215,20 @@ class ReviewedCallers implements Callers {
       } finally {
         timer.cancel();
       }
-    });
+    };
+    return await this.#options.cap.run(lane, run, peer);
   }
+}
+
+/** An IPv6 host can send from each of the 2^64 addresses of its network. */
+function networkOf(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address.replace(/^::ffff:/i, '');
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const missing = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after.length);
+  const all = [...groups, ...Array.from({ length: missing }, () => '0'), ...after];
+  return `${all.slice(0, 4).join(':')}::/64`;
 }
 
 /** `Bearer` in any case, one token (RFC 6750 §2.1). */

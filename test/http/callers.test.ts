@@ -201,3 +201,63 @@ describe('authorization', () => {
     });
   });
 });
+
+describe('a stranger with made-up tokens', () => {
+  const refused: TokenReviewResult = { authenticated: false, user: {}, audiences: [] };
+
+  function besieged(): Api {
+    const made = api();
+    made.answer = (token) => Promise.resolve(token.startsWith('good') ? good() : refused);
+    return made;
+  }
+
+  async function attack({ callers }: Api, from: (index: number) => string | undefined): Promise<number> {
+    let overloaded = 0;
+    for (let index = 0; index < 200; index++) {
+      const code = await callers.authenticate(`Bearer bad${String(index)}`, from(index)).then(
+        () => 'none',
+        (error: { code: string }) => error.code,
+      );
+      if (code === 'GATE_OVERLOADED') overloaded++;
+    }
+    return overloaded;
+  }
+
+  it('is denied more than his share, and allows a caller from elsewhere to be recognised', async () => {
+    const made = besieged();
+    expect(await attack(made, () => '10.0.0.66')).toBe(190);
+    await expect(made.callers.authenticate('Bearer good', '10.0.0.1')).resolves.toMatchObject({
+      username: 'system:apiserver',
+    });
+    expect(made.tokens).toHaveLength(11);
+  });
+
+  it.each([
+    ['addresses of IPv6', (index: number) => `2001:db8::${(index + 1).toString(16)}`],
+    ['addresses of IPv6 written out', (index: number) => `2001:db8:0:0:1:2:3:${index.toString(16)}`],
+    ['spellings of an address', (index: number) => (index % 2 === 0 ? '10.0.0.66' : '::ffff:10.0.0.66')],
+  ])('is denied more than his share by many %s', async (_name, from) => {
+    expect(await attack(besieged(), from)).toBe(190);
+  });
+
+  it('from many addresses allows a caller who was here before to come back with a new token', async () => {
+    const made = besieged();
+    await made.callers.authenticate('Bearer good1', '10.0.0.1');
+    expect(await attack(made, (index) => `10.0.1.${String(index)}`)).toBeGreaterThan(100);
+    await expect(made.callers.authenticate('Bearer good2', '10.0.0.1')).resolves.toBeDefined();
+    // Nobody from elsewhere gets in meanwhile.
+    await expect(made.callers.authenticate('Bearer good3', '10.0.0.2')).rejects.toMatchObject({
+      code: 'GATE_OVERLOADED',
+    });
+  });
+
+  it('is denied the place of those who come back once an hour has passed', async () => {
+    const made = besieged();
+    await made.callers.authenticate('Bearer good1', '10.0.0.1');
+    await made.clock.advance(3_600_000);
+    await attack(made, (index) => `10.0.1.${String(index)}`);
+    await expect(made.callers.authenticate('Bearer good2', '10.0.0.1')).rejects.toMatchObject({
+      code: 'GATE_OVERLOADED',
+    });
+  });
+});
