@@ -56,6 +56,8 @@ export type LoadedConfig =
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
 export const FILE_VARIABLE = `${VARIABLE_PREFIX}CONFIG`;
+/** What is read of a configuration file: every key with a page of comments has a tenth of it. */
+export const CONFIG_FILE_BYTES = 256 * 1024;
 /** Read by the scripts of the source tree, so they may stand in the shell of whoever works on it. */
 const SCRIPT_VARIABLES: ReadonlySet<string> = new Set([
   `${VARIABLE_PREFIX}CACHE`,

@@ -1,8 +1,8 @@
 /** The configuration keys as options of a command. */
-import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
+import { readAtMost } from '../bounded-file.ts';
 import { configKeys, titleOfSection, type KeyRow } from '../config-keys.ts';
-import { FILE_VARIABLE, loadConfig, type Config, type FlagValue } from '../config.ts';
+import { CONFIG_FILE_BYTES, FILE_VARIABLE, loadConfig, type Config, type FlagValue } from '../config.ts';
 import { suggest } from '../config-suggest.ts';
 import { readFaultOf } from './input-file.ts';
 import { say, sayUsage, withoutTokens } from './output.ts';
@@ -62,7 +62,7 @@ export function addConfigOptions(command: Command, sections?: readonly string[])
 
 async function readConfigFile(name: string): Promise<string> {
   try {
-    return await readFile(name, 'utf8');
+    return (await readAtMost(name, CONFIG_FILE_BYTES)).toString('utf8');
   } catch (error) {
     throw new Error(readFaultOf(error), { cause: error });
   }

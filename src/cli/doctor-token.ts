@@ -7,7 +7,7 @@ import { GateError } from '../errors.ts';
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
 import { unreadable } from './input-file.ts';
 import { addOutputOption, EXIT, plain, say, show, type ExitCode, type OutputFormat } from './output.ts';
-import { readStdin, type Surroundings } from './surroundings.ts';
+import type { Surroundings } from './surroundings.ts';
 import {
   extraKeysOf,
   MAX_TOKEN_BYTES,
@@ -98,7 +98,7 @@ async function doctor(
 
 async function readToken(options: Options, around: Surroundings): Promise<string | undefined> {
   const token = (
-    options.tokenFile === undefined ? await readStdin(around) : await readFile(options.tokenFile)
+    options.tokenFile === undefined ? await readInput(around) : await readFile(options.tokenFile)
   ).trim();
   const where = options.tokenFile === undefined ? 'standard input' : `file ${options.tokenFile}`;
   if (token === '') say(around, `${where}: there is no token. Give one by --token-file or standard input`);
@@ -106,6 +106,16 @@ async function readToken(options: Options, around: Surroundings): Promise<string
     say(around, `${where}: this is no token. Give the token alone, without the name of a header`);
   else return token;
   return undefined;
+}
+
+/** @returns what is no token where there is more than a token can have. */
+async function readInput({ stdin }: Surroundings): Promise<string> {
+  let text = '';
+  for await (const chunk of stdin) {
+    text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('latin1');
+    if (text.length > MAX_TOKEN_BYTES + 1) break;
+  }
+  return text;
 }
 
 async function readFile(name: string): Promise<string> {

@@ -1,5 +1,5 @@
 /** Files that are given on the command line, and what is said where they cannot be read. */
-import { readFile } from 'node:fs/promises';
+import { readAtMost } from '../bounded-file.ts';
 import { GateError, messageOf } from '../errors.ts';
 
 const FAULTS: Readonly<Record<string, string>> = {
@@ -21,10 +21,13 @@ export function unreadable(file: string, error: unknown): GateError {
   });
 }
 
+/** Certificates and keys: a bundle of all the authorities of the Web has a quarter of it. */
+const MAX_FILE_BYTES = 1024 * 1024;
+
 /** @throws GateError GATE_INPUT_FILE */
 export async function readInputFile(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return (await readAtMost(file, MAX_FILE_BYTES)).toString('utf8');
   } catch (error) {
     throw unreadable(file, error);
   }

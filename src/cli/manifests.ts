@@ -1,11 +1,11 @@
 /** Manifests and reviews from a file or standard input, document by document. */
-import { open } from 'node:fs/promises';
 import type { KubeObject } from '../cluster/objects.ts';
 import { readYaml } from '../cluster/directory-yaml.ts';
+import { readAtMost, readStreamAtMost } from '../bounded-file.ts';
 import { GateError } from '../errors.ts';
 import { isBoxedDouble, JsonError, readJson } from '../json.ts';
 import { readFaultOf } from './input-file.ts';
-import { readStdin, type Surroundings } from './surroundings.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export interface InputDocument {
   /** As given on the command line, for messages. */
@@ -28,7 +28,7 @@ export async function readDocuments(
   around: Pick<Surroundings, 'stdin'>,
   options: { readonly mayBeEmpty?: boolean } = {},
 ): Promise<readonly InputDocument[]> {
-  const text = file === '-' ? await readStdin(around) : await readText(file);
+  const text = await readText(file, around);
   const values = /^\s*[{[]/.test(text) ? [parseJson(file, text)] : await parseYaml(file, text);
   const objects = values.flatMap((value, index) => objectsOf(file, value, index + 1));
   if (objects.length === 0 && options.mayBeEmpty !== true)
@@ -36,17 +36,11 @@ export async function readDocuments(
   return objects.map((object, index) => ({ file, number: index + 1, object }));
 }
 
-async function readText(file: string): Promise<string> {
+async function readText(file: string, { stdin }: Pick<Surroundings, 'stdin'>): Promise<string> {
   try {
-    const handle = await open(file);
-    try {
-      const { size } = await handle.stat();
-      if (size > MAX_FILE_BYTES)
-        throw new Error(`${String(size)} bytes, at most ${String(MAX_FILE_BYTES)} are read`);
-      return await handle.readFile('utf8');
-    } finally {
-      await handle.close();
-    }
+    const bytes =
+      file === '-' ? await readStreamAtMost(stdin, MAX_FILE_BYTES) : await readAtMost(file, MAX_FILE_BYTES);
+    return bytes.toString('utf8');
   } catch (error) {
     throw refuse(file, `cannot be read: ${readFaultOf(error)}`, error);
   }

@@ -11,10 +11,3 @@ export interface Surroundings {
   /** Calls `handler` at each SIGTERM, SIGINT and SIGHUP. @returns how to stop that. */
   onSignal(handler: (signal: string) => void): () => void;
 }
-
-/** Reads standard input to its end as UTF-8. */
-export async function readStdin(around: Pick<Surroundings, 'stdin'>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of around.stdin) chunks.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
-  return Buffer.concat(chunks).toString('utf8');
-}

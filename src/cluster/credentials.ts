@@ -1,7 +1,7 @@
 /** What proves us to the API server: files that are rotated, and what a plugin hands out. */
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
+import { readAtMost } from '../bounded-file.ts';
 import type { Clock } from '../clock.ts';
 import { GateError } from '../errors.ts';
 import { networkCode } from './answers.ts';
@@ -74,12 +74,15 @@ async function readAll(files: CredentialFiles): Promise<Credentials> {
   };
 }
 
+/** Tokens, certificates and keys; a bundle of all the authorities of the Web has a quarter of it. */
+const MAX_FILE_BYTES = 1024 * 1024;
+
 async function contentOf(source: FileOrText | undefined): Promise<string | undefined> {
   if (source === undefined) return undefined;
   if ('text' in source) return source.text;
   let content: string;
   try {
-    content = await readFile(source.file, 'utf8');
+    content = (await readAtMost(source.file, MAX_FILE_BYTES)).toString('utf8');
   } catch (cause) {
     throw new GateError(
       'GATE_KUBECONFIG',

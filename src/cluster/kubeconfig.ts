@@ -3,10 +3,10 @@
  * reader costs 0.7 s and 85 MB to load (platform.md §0) and drops `tokenFile` and the impersonated groups; it is loaded
  * only for users with an exec plugin or auth provider (credentials.ts).
  */
-import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { readAtMost } from '../bounded-file.ts';
 import type { Clock } from '../clock.ts';
 import { GateError, messageOf, quote } from '../errors.ts';
 import type { Connection, Impersonation } from './connection.ts';
@@ -114,7 +114,7 @@ async function loadInCluster(options: ConnectionOptions & { source: 'in-cluster'
   );
   // Read now, so that a Pod without the mount says so at its start.
   await credentials.current();
-  const namespace = await readFile(join(directory, 'namespace'), 'utf8').catch(() => '');
+  const namespace = await readAtMost(join(directory, 'namespace'), FILE_BYTES).then(String, () => '');
   return {
     // An IPv6 address stands in brackets in a URL.
     server: `https://${options.host.includes(':') ? `[${options.host}]` : options.host}:${options.port}`,
@@ -144,20 +144,21 @@ async function readFiles(paths: readonly string[]): Promise<ReadFile[]> {
   if (paths.length === 0) throw refuse('kubeconfig', 'no file is named; set KUBECONFIG or --kubeconfig');
   const files: ReadFile[] = [];
   for (const path of paths) {
-    const raw = await readFile(path, 'utf8').catch((error: unknown) => {
+    const raw = await readAtMost(path, FILE_BYTES).catch((error: unknown) => {
       // Of several, those that are not there are left out, as in kubectl.
       if (paths.length > 1 && error instanceof Error && 'code' in error && error.code === 'ENOENT')
         return undefined;
+      if (codeOf(error) === 'EFBIG')
+        throw refuse(path, `is larger than ${FILE_BYTES} bytes; it is no kubeconfig`, error);
       throw refuse(path, `cannot be read (${codeOf(error)}); check the path and its permissions`, error);
     });
-    if (raw !== undefined) files.push({ path, content: parseFile(path, raw) });
+    if (raw !== undefined) files.push({ path, content: parseFile(path, raw.toString('utf8')) });
   }
   if (files.length === 0) throw refuse(paths.join(', '), 'none of these files exists; check KUBECONFIG');
   return files;
 }
 
 function parseFile(path: string, raw: string): z.infer<typeof FILE> {
-  if (raw.length > FILE_BYTES) throw refuse(path, `is larger than ${FILE_BYTES} bytes; it is no kubeconfig`);
   const document = parseDocument(raw, { prettyErrors: false });
   const [first] = document.errors;
   if (first !== undefined) {

@@ -291,6 +291,14 @@ describe('review refuses with code 2', () => {
     ['broken YAML', 'a: [', 'is no YAML: line 1, column 5: '],
     ['two keys on one line', 'a: b: c', 'is no YAML: line 1, column 4: a second key stands on one line'],
     ['a scalar', 'hello', 'document 1 is no object'],
+    ['a number that is none', 'a: .nan', 'holds a number that JSON cannot carry (.inf or .nan)'],
+    ['a number without end', 'a: [-.inf]', 'holds a number that JSON cannot carry (.inf or .nan)'],
+    [
+      'a deep block',
+      Array.from({ length: 2_800 }, (_, index) => `${' '.repeat(index)}a:`).join('\n'),
+      'is nested more than 512 levels deep',
+    ],
+    ['very many anchors', '&a '.repeat(700_000), 'has more than 600000 parts'],
     ['an object without kind', 'apiVersion: v1', 'has no apiVersion and kind'],
     ['metadata that is no object', '{"apiVersion":"v1","kind":"X","metadata":[]}', 'metadata is no object'],
     [
