@@ -27,6 +27,13 @@ const FIRST_BYTES = 16 * 1024;
 /** A body with room of its own must be on its way to be whole by then: half of the time a request may take. */
 const WHOLE_WITHIN_MS = 5_000;
 
+/**
+ * Each piece costs its work, however small it is: a MiB in pieces of a byte keeps the process busy for ten seconds. TLS
+ * records of a sender that begins carefully hold 1,300 bytes; a small body may come as it likes.
+ */
+const FREE_PIECES = 1_000;
+const MIN_PIECE_BYTES = 256;
+
 /** Whether the beginning of a body is worth keeping. */
 export type HeadTest = (head: Uint8Array) => boolean;
 
@@ -53,6 +60,7 @@ export class BodyCollector {
   #buffer: Buffer = EMPTY;
   #length = 0;
   #received = 0;
+  #pieces = 0;
   /** Counted in `room`. */
   #counted: number;
   #unread: GateError | undefined;
@@ -64,9 +72,15 @@ export class BodyCollector {
     this.#counted = options.unread === undefined ? (options.declared ?? 0) : HEAD_BYTES;
   }
 
-  /** @throws GateError GATE_REVIEW_TOO_LARGE, or GATE_OVERLOADED where an undeclared body finds no more room. */
+  /**
+   * @throws GateError GATE_REVIEW_TOO_LARGE, GATE_REVIEW_SLOW for very many small pieces, or GATE_OVERLOADED where an
+   *   undeclared body finds no more room.
+   */
   add(chunk: Uint8Array): void {
     this.#received += chunk.byteLength;
+    if (++this.#pieces > FREE_PIECES + this.#received / MIN_PIECE_BYTES) {
+      throw new GateError('GATE_REVIEW_SLOW', 'request body: it comes in too many pieces: send larger ones');
+    }
     if (this.#unread === undefined && this.#makeRoom(chunk)) return;
     this.#addToHead(chunk);
   }

@@ -55,14 +55,25 @@ describe('a body', () => {
     expect(body.unread).toBeUndefined();
   });
 
-  it('counts what it holds, and holds less than twice of what came, in pieces of one byte', () => {
+  it('counts what it holds, and holds less than twice of what came, in small pieces', () => {
     const limits = createLimits();
     const body = collector({ room: slotOf(limits) });
-    const one = Buffer.from('x');
-    for (let at = 0; at < 200 * KIB; at++) body.add(one);
+    for (const chunk of chunks(200 * KIB, 200)) body.add(chunk);
     expect(body.body()).toHaveLength(200 * KIB);
     expect(body.body().buffer.byteLength).toBe(256 * KIB);
     expect(limits.stats().bytesInFlight).toBe(256 * KIB);
+  });
+
+  it.each([
+    ['pieces of one byte', 1, 'GATE_REVIEW_SLOW'],
+    ['pieces as a slow start of TLS makes them', 1_300, undefined],
+  ])('of many %s ends soon or never', (_what, size, code) => {
+    const body = collector({ keepsHead: isGood });
+    expect(
+      codeOf(() => {
+        for (const chunk of chunks(2_000 * size, size)) body.add(chunk);
+      }),
+    ).toBe(code);
   });
 
   it('takes no more room than the limit allows a body', () => {
