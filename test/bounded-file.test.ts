@@ -22,7 +22,7 @@ describe('readAtMost', () => {
     const path = join(directory, 'file');
     await writeFile(path, Buffer.alloc(size, 'x'));
     expect((await readAtMost(path, size)).equals(Buffer.alloc(size, 'x'))).toBe(true);
-    if (size > 0) await expect(readAtMost(path, size - 1)).rejects.toMatchObject({ code: 'EFBIG' });
+    await expect(readAtMost(path, size - 1)).rejects.toMatchObject({ code: 'EFBIG' });
   });
 
   it('reads what gives no size, and refuses what has no end', async () => {

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Command } from 'commander';
 import { GateError } from '../errors.ts';
-import { inspectCertificate, type CertificateFacts } from '../http/certificate.ts';
+import { checkBundle, inspectCertificate, type CertificateFacts } from '../http/certificate.ts';
 import { readInputFile } from './input-file.ts';
 import { addOutputOption, EXIT, plain, show, type ExitCode, type OutputFormat } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -67,9 +67,11 @@ async function inspect(files: readonly string[], options: Options, around: Surro
 }
 
 async function readCertificates(file: string): Promise<readonly string[]> {
-  const blocks = (await readInputFile(file)).match(PEM_CERTIFICATE) ?? [];
+  const text = await readInputFile(file);
+  const blocks = text.match(PEM_CERTIFICATE) ?? [];
   if (blocks.length === 0)
     throw new GateError('GATE_INPUT_FILE', `file ${file}: holds no PEM certificate: give a certificate`);
+  checkBundle(text, `file ${file}`, 'GATE_INPUT_FILE');
   return blocks;
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, open, rename, rm } from 'node:fs/promises';
+import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
@@ -63,12 +63,16 @@ function parseDays(value: string): number {
 }
 
 function problemsOf({ caCert, caKey, dns = [], ip = [] }: Options): readonly string[] {
-  const wrong = ip.filter((address) => isIP(address) === 0);
+  // A certificate holds no zone of an address (RFC 5280 §4.2.1.6).
+  const wrong = ip.filter((address) => isIP(address) === 0 || address.includes('%'));
   return [
     ...((caCert === undefined) === (caKey === undefined)
       ? []
       : ['--ca-cert and --ca-key: need both or neither']),
-    ...wrong.map((address) => `--ip: need IP addresses, found ${quote(address)}`),
+    ...wrong.map(
+      (address) =>
+        `--ip: need IP addresses, found ${quote(address)}${address.includes('%') ? ' with a zone' : ''}`,
+    ),
     ...(dns.length + ip.length === 0 ? ['need --dns or --ip'] : []),
   ];
 }
@@ -141,6 +145,7 @@ async function writeAll(
         await handle.close();
       }
     }
+    if (force) await refuseDirectories(directory, files);
     for (const [index, [name]] of files.entries()) {
       const path = join(directory, name);
       const from = temporary[index] ?? '';
@@ -150,12 +155,28 @@ async function writeAll(
     }
     return placed;
   } catch (error) {
+    if (error instanceof GateError) throw error;
     if (!force) for (const path of placed) await rm(path, { force: true });
     throw new GateError('GATE_INPUT_FILE', `directory ${directory}: ${whyNotWritten(error)}`, {
       cause: error,
     });
   } finally {
     for (const path of temporary) await rm(path, { force: true });
+  }
+}
+
+/** Before the first file is replaced: a new certificate without its key is worth nothing. */
+async function refuseDirectories(
+  directory: string,
+  files: readonly [name: string, text: string][],
+): Promise<void> {
+  for (const [name] of files) {
+    const facts = await lstat(join(directory, name)).catch(() => undefined);
+    if (facts?.isDirectory() === true)
+      throw new GateError(
+        'GATE_INPUT_FILE',
+        `directory ${directory}: ${name} is a directory, need a file: move it away, or give another --out`,
+      );
   }
 }
 

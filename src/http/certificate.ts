@@ -118,6 +118,7 @@ function checkUsable(pair: TlsPair, certificate: X509Certificate, where: string)
 }
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+const PEM_MARK = /^-----(?:BEGIN|END) CERTIFICATE-----/gm;
 
 /**
  * Checks that every certificate of a CA bundle can be read.
@@ -127,6 +128,13 @@ const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE
 export function checkBundle(pem: string, where: string, code: ErrorCode = 'GATE_TLS_FILE'): number {
   const blocks = pem.match(PEM_CERTIFICATE) ?? [];
   if (blocks.length === 0) throw new GateError(code, `${where}: holds no PEM certificate: need a CA bundle`);
+  // What lies between two marks that do not match would be passed over in silence.
+  const marks = pem.match(PEM_MARK) ?? [];
+  if (marks.length !== 2 * blocks.length)
+    throw new GateError(
+      code,
+      `${where}: a PEM certificate is not whole (found ${String(marks.length)} lines of BEGIN or END, need ${String(2 * blocks.length)}): get the file again`,
+    );
   for (const [index, block] of blocks.entries()) {
     try {
       // Parsed for its error alone.

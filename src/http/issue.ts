@@ -135,8 +135,12 @@ function alternativeNames(request: LeafRequest): X509.JsonGeneralName[] {
     }
   }
   for (const address of request.ipAddresses) {
-    if (isIP(address) === 0) {
-      throw new GateError('GATE_CONFIG_INVALID', `certificate: ${quote(address)} is no IP address: give one`);
+    // A certificate holds the bytes of an address and would lose its zone (RFC 5280 §4.2.1.6).
+    if (isIP(address) === 0 || address.includes('%')) {
+      throw new GateError(
+        'GATE_CONFIG_INVALID',
+        `certificate: ${quote(address)} is no IP address${isIP(address) === 0 ? '' : ' without a zone'}: give one`,
+      );
     }
   }
   const names: X509.JsonGeneralName[] = [

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -56,6 +56,30 @@ describe('certs issue', () => {
     expect(await readFile(join(elsewhere, 'file'), 'utf8')).toBe('untouched');
     expect(await readFile(at('tls.key'), 'utf8')).toContain('PRIVATE KEY');
     await rm(elsewhere, { recursive: true });
+  });
+
+  it.each(['tls.crt', 'tls.key', 'ca.crt', 'ca.key'])(
+    'refuses with --force where %s is a directory, and replaces nothing',
+    async (name) => {
+      expect((await issue()).code).toBe(0);
+      await rm(at(name));
+      await mkdir(at(name));
+      const others = (await readdir(directory)).filter((other) => other !== name);
+      const read = (): Promise<string[]> => Promise.all(others.map((other) => readFile(at(other), 'utf8')));
+      const before = await read();
+      const ran = await issue('--force');
+      expect(ran).toMatchObject({ code: 2, out: '' });
+      expect(ran.err).toContain(`${name} is a directory`);
+      expect(await read()).toEqual(before);
+      expect((await readdir(directory)).toSorted()).toEqual([...others, name].toSorted());
+    },
+  );
+
+  it('refuses an address with a zone, which a certificate cannot hold', async () => {
+    const ran = await issue('--ip', 'fe80::1%eth0');
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain('--ip: need IP addresses, found "fe80::1%eth0" with a zone');
+    expect(await readdir(directory)).toEqual([]);
   });
 
   it('uses a CA that is given and writes no new one', async () => {
@@ -168,6 +192,21 @@ describe('certs inspect', () => {
     expect(ran.out).toContain(`(${text})`);
   });
 
+  it.each([
+    ['is cut off', (pem: string) => pem.slice(0, 200)],
+    ['has no end', (pem: string) => pem.replace(/-----END.*/, '')],
+    ['is no certificate within', () => '-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n'],
+    ['has no beginning', (pem: string) => pem.replace(/-----BEGIN.*/, '')],
+  ])('refuses a chain of which the second block %s, with code 2', async (_name, broken) => {
+    await issue();
+    const leaf = await readFile(at('tls.crt'), 'utf8');
+    const chain = at('chain.crt');
+    await writeFile(chain, leaf + broken(await readFile(at('ca.crt'), 'utf8')));
+    const ran = await runCommand(['certs', 'inspect', chain]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toMatch(/chain\.crt: .*\[GATE_/);
+  });
+
   it('reads every certificate of every file', async () => {
     await issue();
     const chain = at('chain.pem');
@@ -184,7 +223,7 @@ describe('certs inspect', () => {
     [
       'holds a broken one',
       '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
-      '[GATE_TLS_PAIR]',
+      'certificate 1 of 1 cannot be read',
     ],
   ])('refuses a file that %s with code 2', async (_name, content, message) => {
     if (content !== undefined) await writeFile(at('x.crt'), content);

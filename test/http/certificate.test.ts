@@ -111,6 +111,10 @@ describe('issued certificates', () => {
     [{ dnsNames: ['10.0.0.1'], ipAddresses: [] }, 'certificate: "10.0.0.1" is no DNS name: give a host name'],
     [{ dnsNames: [''], ipAddresses: [] }, 'certificate: "" is no DNS name: give a host name'],
     [{ dnsNames: [], ipAddresses: ['10.0.0'] }, 'certificate: "10.0.0" is no IP address: give one'],
+    [
+      { dnsNames: [], ipAddresses: ['fe80::1%eth0'] },
+      'certificate: "fe80::1%eth0" is no IP address without a zone: give one',
+    ],
     [{ dnsNames: [], ipAddresses: [] }, 'certificate: no DNS name and no IP address: give at least one'],
     [{ dnsNames: ['a'], ipAddresses: [], validDays: 0 }, 'certificate: 0 days of validity: need more than 0'],
   ])('are denied for %j', async (request, message) => {
