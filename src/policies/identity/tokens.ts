@@ -22,12 +22,12 @@ export function decideAgentToken(
   const accounts = settings.agents.filter((agent) => agent.namespace === namespace);
   if (accounts.length === 0) return allow();
   const name = at(request, 'name');
-  if (typeof name !== 'string')
+  if (typeof name !== 'string' || name === '')
     return deny([
       finding(
         'AGENT_OBJECT_MALFORMED',
         'request.name',
-        `found ${typeName(name)}, needed the name of a ServiceAccount; send the request through the API server`,
+        `found ${name === '' ? quote(name) : typeName(name)}, needed the name of a ServiceAccount; send the request through the API server`,
       ),
     ]);
   const names = new Set([name, at(request, 'object', 'metadata', 'name')]);

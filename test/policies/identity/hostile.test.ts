@@ -171,6 +171,7 @@ describe('tokens and Pods of the wrong shape', () => {
     ['a kind that is a list', { object: { spec: { boundObjectRef: { kind: ['Pod'] } } } }],
     ['a name that is a number', { name: 1 }],
     ['no name', { name: undefined }],
+    ['an empty name', { name: '' }],
     ['the name in the body only', { name: 'other', object: { metadata: { name: 'pacto-node-agent' } } }],
   ])('denies a token request with %s', (_what, changes) => {
     expect(decideAgentToken(token(changes), settings())).toMatchObject({ allowed: false, code: 403 });
