@@ -25,6 +25,9 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
 Serves until SIGTERM, SIGINT or SIGHUP, then goes on for webhooks.drainSeconds so that no request is lost; a second
 signal ends it at once. Every key is described in docs/configuration.md; the log goes to standard output.
 
+With --output json it says what it serves (urls, cluster, webhooks, caBundle) in one line among the lines of the log,
+which are JSON as well and, other than this one, have a level.
+
 Examples:
   pacto-gate serve --cluster-directory examples/cluster
   pacto-gate serve --config gate.yaml --tls-cert-file tls.crt --tls-key-file tls.key
@@ -109,7 +112,9 @@ async function announce(config: Config, app: App, output: OutputFormat, around: 
     webhooks: app.webhooks,
     ...(app.caBundle === undefined ? {} : { caBundle: Buffer.from(app.caBundle).toString('base64') }),
   };
-  if (output !== 'text') await show(around, output, facts, '');
+  // One line like those of the log around it, which have a level and a message, so that each line can be parsed alone.
+  if (output === 'json') around.stdout.write(`${JSON.stringify(facts)}\n`);
+  else if (output === 'yaml') await show(around, output, facts, '');
   else if (config.environment.apiServer === undefined) around.stderr.write(`${plain(banner(config, app))}\n`);
 }
 

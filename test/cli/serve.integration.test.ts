@@ -42,6 +42,16 @@ async function served(
 }
 
 describe('serve', () => {
+  it('says what it serves in one line of JSON, which no line of the log looks like', async () => {
+    const { facts, terminal, code } = await served('--webhooks-drain-seconds', '0');
+    const [line = '', ...more] = terminal.written.out.split('\n');
+    expect(more).toEqual(['']);
+    expect(JSON.parse(line)).toEqual(facts);
+    expect(Object.keys(facts)).not.toContain('level');
+    terminal.signal('SIGTERM');
+    expect(await code).toBe(0);
+  });
+
   it('answers reviews over HTTPS with the certificate it names, and stops with code 0', async () => {
     const { facts, terminal, code } = await served('--webhooks-drain-seconds', '0');
     const ca = Buffer.from(facts.caBundle, 'base64').toString();
