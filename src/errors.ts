@@ -100,9 +100,18 @@ const QUOTED_LENGTH = 120;
 export function quote(value: string): string {
   const cut = value.length > QUOTED_LENGTH ? `${value.slice(0, QUOTED_LENGTH)}…` : value;
   const safe = JSON.stringify(cut).replace(
-    // C0/C1 controls that JSON.stringify leaves, and Unicode's bidirectional and zero-width marks (UAX #9).
-    /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    // C0/C1 controls that JSON.stringify leaves, and what nobody sees or what turns the line: Unicode's marks of
+    // direction (UAX #9), separators, annotations and Default_Ignorable_Code_Point (UAX #44), among them tags.
+    /[\u007f-\u009f\u2028\u2029\ufff9-\ufffb\p{DI}]/gu,
+    inEscapes,
   );
   return safe;
+}
+
+/** Beyond 16 bits, in two halves as JSON writes them. */
+export function inEscapes(mark: string): string {
+  return mark
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
 }

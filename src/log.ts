@@ -252,18 +252,15 @@ function isFacts(fields: unknown): fields is Readonly<Record<string, string | nu
 }
 
 /**
- * What JSON leaves as it is and a terminal does not: delete, C1 controls, and Unicode's bidirectional, zero-width and
- * line separator marks (UAX #9).
+ * What JSON leaves as it is and a terminal does not: delete, C1 controls, Unicode's marks of direction (UAX #9),
+ * separators, annotations, and what is never drawn (Default_Ignorable_Code_Point of UAX #44), among it tags.
  */
-const UNSAFE = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
+const UNSAFE = /[\u007f-\u009f\u2028\u2029\ufff9-\ufffb\p{DI}]/u;
 
 /** In a line of JSON such characters stand in strings only, so that they can be written as escapes without a loss. */
 function safeLine(line: string): string {
   if (!UNSAFE.test(line)) return line;
-  return line.replace(
-    new RegExp(UNSAFE, 'g'),
-    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return line.replace(new RegExp(UNSAFE, 'gu'), inEscapes);
 }
 
 /** `12:00:00.000 info  admission decision webhook="node-identity" …` */
@@ -272,4 +269,12 @@ function prettyLine(line: string): string {
   const parts = Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   const head = `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${String(message)}`;
   return safeLine(`${[head, ...parts].join(' ')}\n`);
+}
+
+/** Beyond 16 bits, in two halves as JSON writes them. */
+function inEscapes(mark: string): string {
+  return mark
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
 }

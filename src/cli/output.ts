@@ -1,6 +1,6 @@
 /** How commands speak: the result on standard output, everything else on standard error, and the exit codes. */
 import { Option, type Command } from 'commander';
-import { GateError, messageOf, type ErrorCode } from '../errors.ts';
+import { GateError, inEscapes, messageOf, type ErrorCode } from '../errors.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** What a command says by its exit code alone. */
@@ -116,9 +116,10 @@ export function table(rows: readonly (readonly string[])[]): string {
  */
 export function plain(text: string): string {
   return text.replace(
-    // C0 without line feed, C1, and Unicode's bidirectional and zero-width marks (UAX #9).
+    // C0 without line feed, C1, and what nobody sees or what turns the line: Unicode's marks of
+    // direction (UAX #9), separators, annotations and Default_Ignorable_Code_Point (UAX #44), among them tags.
     // oxlint-disable-next-line no-control-regex -- these characters are the subject
-    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\ufff9-\ufffb\p{DI}]/gu,
+    inEscapes,
   );
 }

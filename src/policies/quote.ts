@@ -8,8 +8,13 @@ const QUOTED_LENGTH = 120;
  */
 export function quote(value: string): string {
   const cut = value.length > QUOTED_LENGTH ? `${value.slice(0, QUOTED_LENGTH)}…` : value;
-  return JSON.stringify(cut).replace(
-    /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return JSON.stringify(cut).replace(/[\u007f-\u009f\u2028\u2029\ufff9-\ufffb\p{DI}]/gu, inEscapes);
+}
+
+/** Beyond 16 bits, in two halves as JSON writes them. */
+function inEscapes(mark: string): string {
+  return mark
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
 }
