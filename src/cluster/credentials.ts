@@ -110,7 +110,8 @@ export interface PluginOptions {
 
 /**
  * Exec plugins and auth providers, by client-node, which is loaded when they are first asked. It keeps what they said
- * until that expires.
+ * until that expires. It also keeps the plugin's process to itself: one that hangs is waited for no longer than
+ * PLUGIN_MS, but cannot be ended from here and outlives the program.
  *
  * @param files what the user has beside the plugin: the CA, above all.
  */
