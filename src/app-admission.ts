@@ -2,7 +2,7 @@
 import packageFile from '../package.json' with { type: 'json' };
 import type { AppParts } from './app-parts.ts';
 import type { State } from './app-state.ts';
-import { webhooksOf } from './app-webhooks.ts';
+import { openPolicies, webhooksOf } from './app-webhooks.ts';
 import type { Config } from './config.ts';
 import { ERROR_CODES } from './errors.ts';
 import { guardRequests, type Guard } from './http/callers.ts';
@@ -27,8 +27,18 @@ export interface Admission {
   serveOn(listener: Listener, tls: TlsSource, guard: Guard | undefined): void;
 }
 
-export function openAdmission(config: Config, { clock, log }: AppParts, state: State): Admission {
-  const webhooks = webhooksOf(config, state.serverVersion);
+/** @throws GateError as `openPolicies`. */
+export async function openAdmission(
+  config: Config,
+  { clock, log }: AppParts,
+  state: State,
+): Promise<Admission> {
+  const { serverVersion, reviewAccess } = state;
+  const policies = await openPolicies(config, { clock, log, reviewAccess });
+  const webhooks = webhooksOf(config, {
+    serverVersion,
+    ...(policies === undefined ? {} : { policies: policies.webhook }),
+  });
   const metrics = createMetrics({
     webhooks: webhooks.map(({ name }) => name),
     codes: [...Object.keys(ERROR_CODES), ...Object.keys(FINDING_CODES)],

@@ -2,10 +2,11 @@
  * All that the program asks of the API server under a given configuration, as RBAC: the other side of app-state.ts,
  * which makes the calls. The cluster tests hold the audit log against it.
  */
-import { DAEMON_SET, NODE, POD, type Kind } from './cluster/kinds.ts';
+import { DAEMON_SET, NAMESPACE, NODE, POD, type Kind } from './cluster/kinds.ts';
 import { SUBJECT_ACCESS_REVIEW, TOKEN_REVIEW } from './cluster/reviews.ts';
 import type { Config } from './config.ts';
 import { identitySettings } from './policies/identity/settings.ts';
+import { paramKindOf } from './webhooks/param-kinds.ts';
 
 interface PolicyRule {
   readonly apiGroups: readonly string[];
@@ -81,7 +82,18 @@ function rightsOf(config: Config): Rights {
   const scrapersProve = metrics.enabled && (!metrics.plain || metrics.isPlainByDefault);
   if (scrapersProve || webhooks.auth === 'bearer') cluster.push(ruleFor(TOKEN_REVIEW, ['create']));
   if (scrapersProve) cluster.push(ruleFor(SUBJECT_ACCESS_REVIEW, ['create']));
+  cluster.push(...policyRules(config, scrapersProve));
   return { cluster, namespaces };
+}
+
+/** What policies look up: by name, nothing is watched for them. */
+function policyRules({ policies }: Config, reviewsAccess: boolean): readonly PolicyRule[] {
+  if (policies.files.length === 0 && policies.directory === undefined) return [];
+  return [
+    ruleFor(NAMESPACE, ['get']),
+    ...policies.paramKinds.map((text) => ruleFor(paramKindOf(text), ['get'])),
+    ...(reviewsAccess ? [] : [ruleFor(SUBJECT_ACCESS_REVIEW, ['create'])]),
+  ];
 }
 
 function ruleFor(kind: Pick<Kind, 'group' | 'resource'>, verbs: readonly string[]): PolicyRule {

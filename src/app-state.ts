@@ -1,5 +1,6 @@
 /** What the program knows of the cluster: the way to it, what is watched, and how decisions read. */
 import type { AppParts } from './app-parts.ts';
+import type { Clock } from './clock.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { NODE, POD, type Kind } from './cluster/kinds.ts';
 import type { KubeObject } from './cluster/objects.ts';
@@ -22,6 +23,8 @@ export interface State {
   watches(): readonly WatchFacts[];
   /** Who may call, by the cluster's word; undefined without a cluster that can tell, as files cannot. */
   readonly callers: Callers | undefined;
+  /** What a user may do, by the cluster's word; undefined as with `callers`. */
+  readonly reviewAccess: Cluster['reviewAccess'] | undefined;
   close(): Promise<void>;
 }
 
@@ -73,21 +76,30 @@ export async function openState(config: Config, parts: AppParts): Promise<State>
         synced: reflector.synced(),
         silentSeconds: Math.round(reflector.freshnessMs()) / 1_000,
       })),
-    callers:
-      source.source === 'directory'
-        ? undefined
-        : createCallers({
-            cluster,
-            clock,
-            cap: createReviewCap({ clock }),
-            audiences: audience === undefined ? [] : [audience],
-          }),
+    ...(source.source === 'directory' ? NOBODY : askable(cluster, clock, audience)),
     async close() {
       version.stop();
       await watching?.stop();
       await Promise.all(reflectors.map((reflector) => reflector.stop()));
       await cluster.close();
     },
+  };
+}
+
+type Askable = Pick<State, 'callers' | 'reviewAccess'>;
+
+/** Files can tell nothing of users. */
+const NOBODY: Askable = { callers: undefined, reviewAccess: undefined };
+
+function askable(cluster: Cluster, clock: Clock, audience: string | undefined): Askable {
+  return {
+    callers: createCallers({
+      cluster,
+      clock,
+      cap: createReviewCap({ clock }),
+      audiences: audience === undefined ? [] : [audience],
+    }),
+    reviewAccess: (question, options) => cluster.reviewAccess(question, options),
   };
 }
 
@@ -132,7 +144,7 @@ function withoutCluster({ clock }: AppParts): State {
     serverVersion: () => undefined,
     unsynced: () => undefined,
     watches: () => [],
-    callers: undefined,
+    ...NOBODY,
     close: () => Promise.resolve(),
   };
 }

@@ -1,11 +1,23 @@
 /** From the configuration to the list of webhooks: the one place that hands over what they need (WebhookParts). */
+import type { EnforcedPolicies, PolicyParts } from './app-policies.ts';
 import type { Config } from './config.ts';
 import { createWebhooks, type WebhookParts } from './webhooks/registry.ts';
 import type { Webhook } from './webhooks/webhook.ts';
 
 export function webhooksOf(
   { identity }: Pick<Config, 'identity'>,
-  serverVersion: WebhookParts['serverVersion'],
+  parts: Pick<WebhookParts, 'serverVersion' | 'policies'>,
 ): readonly Webhook[] {
-  return createWebhooks({ identity, serverVersion });
+  return createWebhooks({ identity, ...parts });
+}
+
+/** The policies that the configuration names: what reads and evaluates them is loaded only if there are any. */
+export async function openPolicies(
+  config: Pick<Config, 'policies'>,
+  parts: PolicyParts,
+): Promise<EnforcedPolicies | undefined> {
+  const { files, directory } = config.policies;
+  if (files.length === 0 && directory === undefined) return undefined;
+  const { loadPolicies } = await import('./app-policies.ts');
+  return loadPolicies(config, parts);
 }

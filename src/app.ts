@@ -51,7 +51,7 @@ export async function startApp(config: Config, parts: AppParts): Promise<App> {
     const readiness = createReadiness(drain);
     readiness.add(certificateCheck(tls));
     readiness.add({ name: 'sync', run: () => state.unsynced() });
-    const admission = openAdmission(config, parts, state);
+    const admission = await openAdmission(config, parts, state);
     const callers = state.callers;
     const served = await listenAll({ config, parts, tls, drain, readiness, admission, callers });
     undo.push(...served.listeners.map((listener) => () => listener.close()));

@@ -71,6 +71,15 @@ const label = z.string().regex(new RegExp(`^${LABEL}$`));
 const namespacedName = z.string().regex(new RegExp(`^${LABEL}/(?=.{1,253}$)${LABEL}(\\.${LABEL})*$`));
 const word = z.string().min(1);
 const KUBERNETES_MINOR = /^1\.[1-9]\d?$/;
+/** Releases whose CEL environment is known (design decision 21). */
+const POLICY_MINOR = /^1\.(2[6-9]|3[0-7])$/;
+/** `v1/ConfigMap`, `group/version/Kind`, with `:plural` and `:Cluster` where they are not the usual ones. */
+const paramKind = z
+  .string()
+  .regex(
+    /^(?:[a-z0-9][-a-z0-9.]{0,252}\/)?v\d+(?:(?:alpha|beta)\d+)?\/[A-Z][A-Za-z0-9]{0,62}(?::[a-z][a-z0-9]{0,62})?(?::Cluster)?$/,
+  )
+  .regex(/^(?!v1\/Secret(?::|$))/);
 const failurePolicy = (of: string): Key<z.ZodType<'Fail' | 'Ignore'>> =>
   choice(
     ['Fail', 'Ignore'],
@@ -255,6 +264,33 @@ export const KEYS = {
       ),
     },
   },
+  policies: {
+    files: list(
+      word,
+      [],
+      'file names',
+      'Files with ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding objects, YAML or JSON, that are ' +
+        'enforced on /validate/policies/{policy}. Read once, at start.',
+    ),
+    directory: optionalText(
+      'a directory name',
+      'Directory of such files. What else is in it is passed over, so that policies may lie beside their tests.',
+    ),
+    compatibilityVersion: {
+      schema: z.string().regex(POLICY_MINOR),
+      kind: 'text',
+      fallback: '1.36',
+      need: 'a version from "1.26" to "1.37", in a file within quotes',
+      text: 'Release of the API server that policies are evaluated as: what CEL has in it, and how answers look.',
+    },
+    paramKinds: list(
+      paramKind,
+      [],
+      'kinds other than Secret, such as v1/ConfigMap or group/version/Kind[:plural][:Cluster]',
+      'Kinds that policies may have as paramKind. Parameters are read by name. :Cluster is for kinds without ' +
+        'namespaces, :plural for kinds whose resource is not their name with an s.',
+    ),
+  },
 } as const;
 
 /** Title of each section of keys, in help and documentation. */
@@ -266,6 +302,7 @@ const SECTION_TITLES: Readonly<Record<string, string>> = {
   health: 'Probes',
   log: 'Log',
   identity: 'Node identity',
+  policies: 'Policies',
 };
 
 /** Sections that say what is enforced: options of every command that decides or writes entries. */

@@ -57,6 +57,9 @@ export const ERROR_CODES = {
   GATE_KUBECONFIG: 'configuration',
   GATE_DIRECTORY: 'configuration',
   GATE_INPUT_FILE: 'input',
+  GATE_POLICY_FILE: 'configuration',
+  GATE_POLICY_INVALID: 'configuration',
+  GATE_POLICY_PARAMS: 'configuration',
 } as const satisfies Record<string, Disposition>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

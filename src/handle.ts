@@ -2,12 +2,12 @@
  * The serverless entry: `handle(request)` for any runtime that speaks the Fetch API's Request and Response. Nothing is
  * kept in the process that a restart may not lose; the configuration comes from PACTO_GATE_* variables or a file.
  */
-import { readFile } from 'node:fs/promises';
 import { openAdmission } from './app-admission.ts';
 import type { AppParts } from './app-parts.ts';
 import { openState } from './app-state.ts';
+import { readAtMost } from './bounded-file.ts';
 import { systemClock, type Clock } from './clock.ts';
-import { loadConfig, type Config } from './config.ts';
+import { CONFIG_FILE_BYTES, loadConfig, type Config } from './config.ts';
 import { GateError } from './errors.ts';
 import { answerOf, bodyOf, TEXT } from './http/answers.ts';
 import { usernamesGuard } from './http/callers.ts';
@@ -40,7 +40,7 @@ export async function createHandle(config: Config, parts: AppParts): Promise<Han
     );
   }
   const guard = usernamesGuard(state.callers, config.webhooks.bearer.usernames);
-  const { edge, metrics } = openAdmission(config, parts, state);
+  const { edge, metrics } = await openAdmission(config, parts, state);
   const { maxConcurrent, maxQueued, maxBytesInFlight } = config.webhooks;
   const limits = createLimits({ maxConcurrent, maxQueued, maxBytesInFlight });
   metrics.observeLoad(() => limits.stats());
@@ -85,7 +85,10 @@ export const handle: Handle = handleOnDemand({
   clock: systemClock,
   log: () => createLog({ level: 'info', format: 'json' }),
   async make() {
-    const loaded = await loadConfig({ flags: [], readFile: (name) => readFile(name, 'utf8') });
+    const loaded = await loadConfig({
+      flags: [],
+      readFile: async (name) => (await readAtMost(name, CONFIG_FILE_BYTES)).toString('utf8'),
+    });
     if (!loaded.ok) {
       throw new GateError('GATE_CONFIG_INVALID', loaded.problems.map(({ message }) => message).join('; '));
     }

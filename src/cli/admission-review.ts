@@ -29,6 +29,8 @@ export interface RequestOptions {
   readonly namespace: string | undefined;
   readonly subresource: string | undefined;
   readonly dryRun: boolean;
+  /** Kinds of custom resources, whose resource and scope are a guess otherwise. */
+  readonly customKinds?: readonly Kind[];
 }
 
 const KNOWN: readonly Kind[] = [
@@ -96,17 +98,20 @@ function groupVersionKindOf(object: KubeObject): GroupVersionKind {
 }
 
 /** Where a manifest is written to. The resource of an unknown kind is guessed from its name, as kubectl does. */
-export function targetOf(object: KubeObject, options: Pick<RequestOptions, 'subresource'>): Target {
+export function targetOf(
+  object: KubeObject,
+  { subresource, customKinds = [] }: Pick<RequestOptions, 'subresource' | 'customKinds'>,
+): Target {
   const { group, version, kind } = groupVersionKindOf(object);
   const own = SUBRESOURCE_KINDS[`${group}/${kind}`];
   if (own !== undefined) return own;
-  const known = KNOWN.find((one) => one.group === group && one.kind === kind);
+  const known = [...KNOWN, ...customKinds].find((one) => one.group === group && one.kind === kind);
   return {
     kind:
       known === undefined
         ? { group, version, kind, resource: pluralOf(kind), namespaced: !CLUSTER_SCOPED.has(kind) }
         : { ...known, version },
-    subresource: options.subresource,
+    subresource,
   };
 }
 
@@ -162,7 +167,7 @@ export function buildRequest(
     requestResource: { group, version, resource },
     ...requested,
     name,
-    ...(namespace === undefined ? {} : { namespace }),
+    ...namespaceOf(target.kind, name, namespace),
     operation,
     userInfo: options.user,
     ...objectsOf(operation, completed(object, old, { name, namespace, number }), old, target.subresource),
@@ -173,6 +178,12 @@ export function buildRequest(
       ...(options.dryRun ? { dryRun: ['All'] } : {}),
     },
   };
+}
+
+/** A Namespace is cluster-scoped, and its requests name it as their namespace all the same. */
+function namespaceOf(kind: Kind, name: string, namespace: string | undefined): { namespace?: string } {
+  if (kind.group === '' && kind.resource === 'namespaces') return { namespace: name };
+  return namespace === undefined ? {} : { namespace };
 }
 
 const OPTIONS_KINDS: Readonly<Record<Operation, string>> = {

@@ -1,5 +1,5 @@
 /** The server's own decision, without a server: the same edge, asked in this process. */
-import { webhooksOf } from '../app-webhooks.ts';
+import { openPolicies, webhooksOf } from '../app-webhooks.ts';
 import type { Clock } from '../clock.ts';
 import { createReader } from '../cluster/cache.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -7,11 +7,15 @@ import { NAMESPACE } from '../cluster/kinds.ts';
 import type { AdmissionRequest, KubeObject } from '../cluster/objects.ts';
 import type { Config } from '../config.ts';
 import { GateError } from '../errors.ts';
-import { silentLog } from '../log.ts';
+import { silentLog, type Log } from '../log.ts';
 import type { DecisionVerdict } from '../metrics.ts';
+import { policyEntryName, policyPath } from '../policies/vap/entry-name.ts';
 import { createEdge, type Edge } from '../webhooks/edge.ts';
+import type { PolicySet } from '../policies/vap/policy-set.ts';
+import type { ReviewAccess } from '../webhooks/policy-needs.ts';
 import { asks, NAMESPACE_NAME_LABEL } from './entry-match.ts';
 import { entriesOf } from './generate-webhooks.ts';
+import type { ErrorStatus } from './kubectl-error.ts';
 
 /** What one entry answered. */
 export interface EntryAnswer {
@@ -22,6 +26,7 @@ export interface EntryAnswer {
   readonly code?: number;
   readonly reason?: string;
   readonly message?: string;
+  readonly details?: ErrorStatus['details'];
   readonly warnings: readonly string[];
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }
@@ -39,13 +44,17 @@ const TIMEOUT_SECONDS = 10;
 export async function createDecider(
   config: Config,
   cluster: Cluster | undefined,
-  clock: Clock,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<Decider> {
   const version = await cluster?.serverVersion();
   const reader = createReader({ mode: 'live', cluster: cluster ?? noCluster, reflectors: [], clock });
   let outcome: DecisionVerdict | undefined;
+  const policies = await openPolicies(config, { clock, log, reviewAccess: askedOf(config, cluster) });
   const edge = createEdge({
-    webhooks: webhooksOf(config, () => version),
+    webhooks: webhooksOf(config, {
+      serverVersion: () => version,
+      ...(policies === undefined ? {} : { policies: policies.webhook }),
+    }),
     readerFor: () => reader.forRequest(),
     clock,
     log: silentLog(),
@@ -69,19 +78,37 @@ export async function createDecider(
       // The name needs no look-up, and one that fails would hide decisions that need none.
       const namespace = knowsByName ? undefined : await namespaceOf(cluster, request);
       const answers: EntryAnswer[] = [];
-      for (const entry of configuration.webhooks) {
-        if (!asks(entry, request, namespace)) continue;
+      const asked = configuration.webhooks
+        .filter((entry) => asks(entry, request, namespace))
+        .map(({ name, clientConfig }) => ({ name, path: new URL(clientConfig.url ?? ADDRESS).pathname }));
+      for (const { name, path } of [...asked, ...policyEntries(policies?.set, request)]) {
         outcome = undefined;
-        const path = new URL(entry.clientConfig.url ?? ADDRESS).pathname;
         const response = await ask(edge, { path, body, clock });
         // The edge counts every decision; that it counted none means that there is no such webhook.
         if (outcome === undefined)
-          throw new GateError('GATE_INTERNAL', `entry ${entry.name}: nothing answers ${path}`);
-        answers.push({ webhook: entry.name, outcome, ...response });
+          throw new GateError('GATE_INTERNAL', `entry ${name}: nothing answers ${path}`);
+        answers.push({ webhook: name, outcome, ...response });
       }
       return answers;
     },
   };
+}
+
+/** Files cannot tell who may do what. */
+function askedOf({ cluster: { source } }: Config, cluster: Cluster | undefined): ReviewAccess | undefined {
+  if (cluster === undefined || source === 'directory') return undefined;
+  return (question, options) => cluster.reviewAccess(question, options);
+}
+
+/** Entries of the policies that may be about the request. */
+function policyEntries(
+  set: PolicySet | undefined,
+  { operation, resource, requestResource = resource }: AdmissionRequest,
+): readonly { readonly name: string; readonly path: string }[] {
+  return (set?.candidates(operation, [requestResource, resource]) ?? []).map(({ compiled: { policy } }) => ({
+    name: policyEntryName(policy.name),
+    path: policyPath(policy.name),
+  }));
 }
 
 const noCluster: Pick<Cluster, 'get'> = {
@@ -103,7 +130,7 @@ async function namespaceOf(
 
 interface AdmissionResponse {
   readonly allowed: boolean;
-  readonly status?: { readonly code: number; readonly reason: string; readonly message: string };
+  readonly status?: ErrorStatus;
   readonly warnings?: readonly string[];
   readonly auditAnnotations?: Readonly<Record<string, string>>;
 }
@@ -125,8 +152,12 @@ async function ask(
   const { allowed, status, warnings = [], auditAnnotations = {} } = response;
   return {
     allowed,
-    ...(status === undefined ? {} : { code: status.code, reason: status.reason, message: status.message }),
+    ...(status === undefined ? {} : refusalOf(status)),
     warnings,
     auditAnnotations,
   };
+}
+
+function refusalOf({ code, reason, message, details }: ErrorStatus): Partial<EntryAnswer> {
+  return { code, reason, message, ...(details === undefined ? {} : { details }) };
 }

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import { GateError } from '../errors.ts';
 import { stringifyJson } from '../json.ts';
 import type { DecisionVerdict } from '../metrics.ts';
+import type { Outcome } from '../policies/vap/answer.ts';
 import { readReview } from '../webhooks/review.ts';
 import {
   addressOf,
@@ -19,11 +20,14 @@ import {
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
 import { describeForKubectl, type Reviewed } from './kubectl-text.ts';
 import { readDocuments, type InputDocument } from './manifests.ts';
+import type { NativePolicies } from './native-policies.ts';
 import { addOutputOption, EXIT, plain, say, show, type ExitCode, type OutputFormat } from './output.ts';
+import { addPolicyOptions, type PolicyOptions } from './policy-options.ts';
 import type { Decider } from './review-decider.ts';
+import { sayingLog } from './saying-log.ts';
 import type { Surroundings } from './surroundings.ts';
 
-interface Options {
+interface Options extends PolicyOptions {
   readonly operation?: Operation;
   readonly old?: string;
   readonly as?: string;
@@ -60,7 +64,8 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     .option('-n, --namespace <namespace>', 'namespace of objects that name none (default: "default")')
     .option('--subresource <name>', 'for example status')
     .option('--dry-run', 'as a server-side dry-run asks');
-  const given = addConfigOptions(command, ['cluster', ...RULE_SECTIONS]);
+  addPolicyOptions(command);
+  const given = addConfigOptions(command, ['cluster', 'policies', ...RULE_SECTIONS]);
   addOutputOption(command);
   command.addHelpText(
     'after',
@@ -119,7 +124,9 @@ async function review(
   const { openClusterOf } = await import('./open-cluster.ts');
   const cluster = await openClusterOf(config, around.clock, around);
   try {
-    const results = await decideAll({ config, cluster, documents, old, options }, around);
+    const { openNativePolicies } = await import('./native-files.ts');
+    const native = await openNativePolicies(options, config, cluster, around);
+    const results = await decideAll({ config, cluster, native, documents, old, options }, around);
     if (options.as === undefined && !documents.every(isReview))
       say(around, `decided as ${DEFAULT_USER}, an administrator. Give --as for somebody else`);
     await show(
@@ -172,6 +179,7 @@ function checkReviewsAreWhole(documents: readonly InputDocument[], options: Opti
 interface Work {
   readonly config: Config;
   readonly cluster: Cluster | undefined;
+  readonly native: NativePolicies | undefined;
   readonly documents: readonly InputDocument[];
   readonly old: readonly InputDocument[];
   readonly options: Options;
@@ -185,7 +193,10 @@ interface Result {
 
 async function decideAll(work: Work, around: Surroundings): Promise<readonly Result[]> {
   const { createDecider } = await import('./review-decider.ts');
-  const decider = await createDecider(work.config, work.cluster, around.clock);
+  const decider = await createDecider(work.config, work.cluster, {
+    clock: around.clock,
+    log: sayingLog(around),
+  });
   const results: Result[] = [];
   for (const document of work.documents) results.push(await decideOne(work, document, decider, around));
   return results;
@@ -200,15 +211,19 @@ async function decideOne(
   const isWhole = isReview(document);
   const body = Buffer.from(stringifyJson(isWhole ? document.object : await reviewOf(work, document, around)));
   const request = requestOf(document, body);
-  const answers = await decider.decide(request, body);
+  const native = await work.native?.decide(request);
+  // Whom the API server's own policies deny, no webhook is asked about (vap.md O01).
+  const answers = native?.status === undefined ? await decider.decide(request, body) : [];
   const reviewed: Reviewed = {
     file: isWhole ? undefined : document.file,
     replaces: work.options.old !== undefined,
     request,
     answers,
+    ...(native === undefined ? {} : { native }),
   };
   const { kind, namespace, name, operation, resource, subResource } = request;
-  if (answers.length === 0) say(around, `${nameOf(document)}: no webhook is asked about this request`);
+  if (native === undefined && answers.length === 0)
+    say(around, `${nameOf(document)}: no webhook is asked about this request`);
   return {
     reviewed,
     value: {
@@ -220,6 +235,7 @@ async function decideOne(
       subResource,
       namespace,
       name,
+      ...(native === undefined ? {} : { policies: policiesValue(native) }),
       webhooks: answers,
     },
     text: describeForKubectl(reviewed),
@@ -253,6 +269,7 @@ async function reviewOf(work: Work, document: InputDocument, around: Surrounding
     namespace: options.namespace,
     subresource: options.subresource,
     dryRun: options.dryRun === true,
+    customKinds: work.native?.given.customKinds ?? [],
   };
   const old = options.operation === 'CREATE' ? undefined : await oldOf(work, document.object, request);
   if (old === undefined && options.operation === 'UPDATE')
@@ -295,8 +312,19 @@ function outcomesOf(all: readonly Reviewed[]): readonly DecisionVerdict[] {
   return all.flatMap(({ answers }) => answers.map((answer) => answer.outcome));
 }
 
+/** What policies of the API server did, with what only its audit log shows. */
+function policiesValue({ status, warnings, auditAnnotations, decisions }: Outcome): object {
+  return {
+    allowed: status === undefined,
+    ...(status === undefined ? {} : { status }),
+    warnings,
+    auditAnnotations,
+    decisions,
+  };
+}
+
 function exitCodeOf(all: readonly Reviewed[]): ExitCode {
   const outcomes = new Set(outcomesOf(all));
-  if (outcomes.has('denied')) return EXIT.no;
+  if (outcomes.has('denied') || all.some(({ native }) => native?.status !== undefined)) return EXIT.no;
   return outcomes.has('failed-closed') || outcomes.has('failed-open') ? EXIT.unknown : EXIT.ok;
 }

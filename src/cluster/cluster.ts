@@ -76,6 +76,14 @@ export interface TokenReviewResult {
   readonly error?: string;
 }
 
+export interface AccessSelector {
+  readonly requirements: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values: readonly string[];
+  }[];
+}
+
 export interface AccessQuestion {
   readonly user: UserInfo;
   readonly resource?: {
@@ -86,6 +94,9 @@ export interface AccessQuestion {
     readonly subresource?: string;
     readonly namespace?: string;
     readonly name?: string;
+    /** Only what they select is asked for; API servers before 1.31 do not read them. */
+    readonly fieldSelector?: AccessSelector;
+    readonly labelSelector?: AccessSelector;
   };
   /** Instead of `resource`: a path that is no resource, such as `/metrics`. */
   readonly nonResource?: { readonly verb: string; readonly path: string };

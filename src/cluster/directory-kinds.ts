@@ -35,7 +35,8 @@ export function groupVersionOf(apiVersion: string): { group: string; version: st
   return { group: apiVersion.slice(0, Math.max(0, slash)), version: apiVersion.slice(slash + 1) };
 }
 
-function kindDefinedBy(object: KubeObject): Omit<Kind, 'version'> | undefined {
+/** What a CustomResourceDefinition defines; undefined for every other object. */
+export function kindDefinedBy(object: KubeObject): Omit<Kind, 'version'> | undefined {
   if (object.kind !== 'CustomResourceDefinition' || !object.apiVersion.startsWith('apiextensions.k8s.io/'))
     return;
   const spec = fieldsOf(object['spec']);

@@ -1,6 +1,6 @@
 /** What goes back: a verdict as an AdmissionReview, or a refusal where there is no review to answer. */
 import type { GateError } from '../errors.ts';
-import { allow, type Denied, type FailurePolicy, type Verdict } from '../policies/verdict.ts';
+import { allow, type Cause, type Denied, type FailurePolicy, type Verdict } from '../policies/verdict.ts';
 import type { ReviewId } from './layout.ts';
 
 export interface RawAnswer {
@@ -22,10 +22,12 @@ const MAX_WARNING_LENGTH = 256;
 /**
  * HTTP 200 with apiVersion, kind and uid of the question, as the API server demands (webhook-operations.md W06).
  * `status` only on a denial.
+ * @param isVerbatim of the entry: nothing is cut then (webhook.ts).
  */
-export function answerReview(id: ReviewId, verdict: Verdict): RawAnswer {
-  const warnings = boundWarnings(verdict.warnings);
-  const annotations = Object.entries(verdict.auditAnnotations).slice(0, MAX_ANNOTATIONS);
+export function answerReview(id: ReviewId, given: Verdict, isVerbatim = false): RawAnswer {
+  const verdict = isVerbatim ? given : bounded(given);
+  const { warnings } = verdict;
+  const annotations = Object.entries(verdict.auditAnnotations);
   const body = JSON.stringify({
     kind: 'AdmissionReview',
     apiVersion: id.apiVersion,
@@ -35,26 +37,37 @@ export function answerReview(id: ReviewId, verdict: Verdict): RawAnswer {
       ...(!verdict.allowed && { status: statusOf(verdict) }),
       ...(warnings.length > 0 && { warnings }),
       ...(annotations.length > 0 && {
-        auditAnnotations: Object.fromEntries(
-          annotations.map(([key, value]) => [key, cutBytes(value, MAX_ANNOTATION_BYTES, '')]),
-        ),
+        auditAnnotations: Object.fromEntries(annotations),
       }),
     },
   });
   return { status: 200, headers: { 'content-type': 'application/json' }, body };
 }
 
+function bounded(verdict: Verdict): Verdict {
+  const annotations = Object.entries(verdict.auditAnnotations).slice(0, MAX_ANNOTATIONS);
+  const common = {
+    warnings: boundWarnings(verdict.warnings),
+    auditAnnotations: Object.fromEntries(
+      annotations.map(([key, value]) => [key, cutBytes(value, MAX_ANNOTATION_BYTES, '')]),
+    ),
+  };
+  if (verdict.allowed) return { ...verdict, ...common };
+  const causes = verdict.causes.slice(0, MAX_CAUSES).map(boundCause);
+  return { ...verdict, ...common, message: cutBytes(verdict.message, MAX_MESSAGE_BYTES), causes };
+}
+
+function boundCause(cause: Cause): Cause {
+  return { ...cause, message: cutBytes(cause.message, MAX_MESSAGE_BYTES) };
+}
+
 /** `metav1.Status`, in the order and with the fields of the API server's own. */
 function statusOf(verdict: Denied): object {
-  const causes = verdict.causes.slice(0, MAX_CAUSES).map((cause) => ({
-    reason: cause.reason,
-    message: cutBytes(cause.message, MAX_MESSAGE_BYTES),
-    field: cause.field,
-  }));
+  const causes = verdict.causes.map(({ reason, message, field }) => ({ reason, message, field }));
   return {
     metadata: {},
     status: 'Failure',
-    message: cutBytes(verdict.message, MAX_MESSAGE_BYTES),
+    message: verdict.message,
     reason: verdict.reason,
     ...(causes.length > 0 && { details: { causes } }),
     code: verdict.code,

@@ -136,7 +136,7 @@ class AdmissionEdge implements Edge {
     if (raw.overload !== undefined) return this.#fail(call, id, raw.overload, request);
     try {
       const verdict = await this.#decide(call, request, budget);
-      const answer = answerReview(id, verdict);
+      const answer = answerReview(id, verdict, call.entry.isVerbatim);
       this.#record(call, id, request, verdict.allowed ? 'allowed' : 'denied', {
         codes: verdict.allowed ? [] : verdict.codes,
       });

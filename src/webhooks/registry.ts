@@ -16,18 +16,21 @@ export interface WebhookParts {
   /** `identity` of the configuration. */
   readonly identity: IdentityInput & Switch & { readonly tokens: Switch; readonly pods: Switch };
   readonly serverVersion: KnownServerVersion;
+  /** That of policies.webhook.ts, which is loaded only where there are policies: a server must start fast. */
+  readonly policies?: Webhook;
 }
 
 /**
  * What is switched off is not in the list. The server answers its path as unknown, so switch a rule off only after its
  * entry is gone.
  */
-export function createWebhooks({ identity, serverVersion }: WebhookParts): readonly Webhook[] {
+export function createWebhooks({ identity, serverVersion, policies }: WebhookParts): readonly Webhook[] {
   const settings = identitySettings(identity);
   const { tokens, pods } = identity;
   return [
     ...(identity.enabled ? [nodeIdentityWebhook(settings, identity.failurePolicy, serverVersion)] : []),
     ...(identity.enabled && tokens.enabled ? [agentTokensWebhook(settings, tokens.failurePolicy)] : []),
     ...(identity.enabled && pods.enabled ? [agentPodsWebhook(settings, pods.failurePolicy)] : []),
+    ...(policies === undefined ? [] : [policies]),
   ];
 }

@@ -17,6 +17,8 @@ export interface WebhookEntry {
   readonly name: string;
   /** The entry's own failure policy, by which the edge answers when `decide` throws (design decision 13). */
   readonly failurePolicy: FailurePolicy;
+  /** The texts of its verdicts are somebody else's and reach the API server as they are, which cuts them itself. */
+  readonly isVerbatim?: boolean;
   /** @throws anything: the edge turns it into the answer of the failure policy. */
   decide(request: AdmissionRequest, context: DecisionContext): Verdict | Promise<Verdict>;
   /**

@@ -20,7 +20,7 @@ async function everything(changes: Readonly<Record<string, string>> = {}): Promi
   return loaded.config;
 }
 
-const served = (config: Config): readonly Webhook[] => webhooksOf(config, () => undefined);
+const served = (config: Config): readonly Webhook[] => webhooksOf(config, { serverVersion: () => undefined });
 
 interface Named {
   readonly name: string | undefined;

@@ -21,6 +21,25 @@ export function sentWarnings(texts: readonly string[]): readonly string[] {
   return sendable;
 }
 
+/**
+ * The least of the texts from which the same headers come: a webhook need not answer with a thousand texts that nobody
+ * will see.
+ */
+export function neededWarnings(texts: readonly string[]): readonly string[] {
+  const needed: string[] = [];
+  let whole = 0;
+  let shortened = 0;
+  for (const text of new Set(texts)) {
+    if (text === '' || !isSendable(text)) continue;
+    if (whole > TOTAL_LENGTH && shortened >= TOTAL_LENGTH) break;
+    needed.push(text);
+    const length = codePoints(text);
+    whole += length;
+    shortened += Math.min(length, CUT_LENGTH);
+  }
+  return needed;
+}
+
 /** @param last the text with which it became too much: those up to it are all sent, and then until it is enough. */
 function cut(texts: readonly string[], last: number): readonly string[] {
   const sent: string[] = [];
