@@ -1,4 +1,5 @@
 /** `==` as cel-go decides it: numbers across types, lists and maps by their elements (cel-go common/types). */
+import type { Effort } from './effort.ts';
 import {
   CelError,
   CelMap,
@@ -18,20 +19,23 @@ import {
 const TWO_TO_63 = 2 ** 63;
 const TWO_TO_64 = 2 ** 64;
 
-/** @returns undefined where equality is not defined: `no such overload` for `==`, true for `!=`. */
-export function equal(left: Value, right: Value): boolean | undefined {
+/**
+ * @param effort what is gone through is counted there; undefined: only by the caller.
+ * @returns undefined where equality is not defined: `no such overload` for `==`, true for `!=`.
+ */
+export function equal(left: Value, right: Value, effort?: Effort): boolean | undefined {
   if (typeof left === 'string' || typeof left === 'boolean' || left === null) return left === right;
   if (typeof left === 'number') return numberEquals(left, right);
   if (right === null) return false;
   if (typeof left === 'bigint') {
     return typeof right === 'bigint' ? left === right : intEquals(Number(left), left, right);
   }
-  return objectEquals(left, right);
+  return objectEquals(left, right, effort);
 }
 
 /** Whether both are equal, and equality is defined: what `in`, `distinct` and lists look for. */
-export function isEqual(left: Value, right: Value): boolean {
-  return equal(left, right) === true;
+export function isEqual(left: Value, right: Value, effort?: Effort): boolean {
+  return equal(left, right, effort) === true;
 }
 
 function numberEquals(left: number, right: Value): boolean {
@@ -54,20 +58,20 @@ function doubleEquals(left: number, right: Value): boolean {
   return right instanceof Uint && left >= 0 && left <= TWO_TO_64 && left === Number(right.value);
 }
 
-function objectEquals(left: object, right: Value): boolean | undefined {
-  if (Array.isArray(left)) return Array.isArray(right) && listEquals(left as readonly Value[], right);
+function objectEquals(left: object, right: Value, effort: Effort | undefined): boolean | undefined {
+  if (Array.isArray(left)) return Array.isArray(right) && listEquals(left as readonly Value[], right, effort);
   if (isBoxedDouble(left)) return doubleEquals(left.valueOf(), right);
   if (left instanceof Uint) {
     return right instanceof Uint ? left.value === right.value : uintEquals(left.value, right);
   }
   if (left instanceof Opaque) return left.equals(right);
-  if (left instanceof Optional) return right instanceof Optional && optionalEquals(left, right);
+  if (left instanceof Optional) return right instanceof Optional && optionalEquals(left, right, effort);
   if (left instanceof Uint8Array) return right instanceof Uint8Array && bytesEqual(left, right);
   if (left instanceof Timestamp) return right instanceof Timestamp && left.nanoseconds === right.nanoseconds;
   if (left instanceof Duration) return right instanceof Duration && left.nanoseconds === right.nanoseconds;
   if (left instanceof TypeValue) return right instanceof TypeValue && left.name === right.name;
   if (left instanceof CelError) return undefined;
-  return isMap(right) && mapEquals(left as CelMap | JsonMap, right);
+  return isMap(right) && mapEquals(left as CelMap | JsonMap, right, effort);
 }
 
 function uintEquals(left: bigint, right: Value): boolean {
@@ -77,9 +81,9 @@ function uintEquals(left: bigint, right: Value): boolean {
   return isBoxedDouble(right) && doubleEquals(right.valueOf(), new Uint(left));
 }
 
-function optionalEquals(left: Optional, right: Optional): boolean | undefined {
+function optionalEquals(left: Optional, right: Optional, effort: Effort | undefined): boolean | undefined {
   if (left.value === undefined || right.value === undefined) return left.value === right.value;
-  return equal(left.value, right.value);
+  return equal(left.value, right.value, effort);
 }
 
 function bytesEqual(left: Uint8Array, right: Uint8Array): boolean {
@@ -87,27 +91,32 @@ function bytesEqual(left: Uint8Array, right: Uint8Array): boolean {
 }
 
 /** Elements whose equality is not defined do not make lists unequal: Go looks for `false` only. */
-function listEquals(left: readonly Value[], right: readonly Value[]): boolean {
+function listEquals(left: readonly Value[], right: readonly Value[], effort: Effort | undefined): boolean {
   if (left.length !== right.length) return false;
+  effort?.elements(left.length);
   for (let i = 0; i < left.length; i++) {
-    if (equal(left[i] as Value, right[i] as Value) === false) return false;
+    effort?.pass(left[i] as Value);
+    if (equal(left[i] as Value, right[i] as Value, effort) === false) return false;
   }
   return true;
 }
 
-function mapEquals(left: CelMap | JsonMap, right: CelMap | JsonMap): boolean {
-  if (mapSize(left) !== mapSize(right)) return false;
+function mapEquals(left: CelMap | JsonMap, right: CelMap | JsonMap, effort: Effort | undefined): boolean {
+  const size = mapSize(left);
+  effort?.entries(size);
+  if (size !== mapSize(right)) return false;
   if (left instanceof CelMap) {
-    for (const [key, value] of left.entries()) if (!entryEquals(key, value, right)) return false;
+    for (const [key, value] of left.entries()) if (!entryEquals(key, value, right, effort)) return false;
     return true;
   }
-  for (const key of Object.keys(left)) if (!entryEquals(key, left[key] as Value, right)) return false;
+  for (const key of Object.keys(left)) if (!entryEquals(key, left[key] as Value, right, effort)) return false;
   return true;
 }
 
-function entryEquals(key: Value, value: Value, map: CelMap | JsonMap): boolean {
+function entryEquals(key: Value, value: Value, map: CelMap | JsonMap, effort: Effort | undefined): boolean {
   const other = findKey(map, key);
-  return other !== undefined && equal(value, other) !== false;
+  effort?.pass(value);
+  return other !== undefined && equal(value, other, effort) !== false;
 }
 
 /** Whether a value is a map: of a review, or made by an expression. */

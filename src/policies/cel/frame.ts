@@ -1,20 +1,13 @@
 /** The state of one evaluation of one expression: what it has cost, its variables, what it may read. */
 import type { Activation } from './activation.ts';
+import { Effort, LIMIT_EXCEEDED } from './effort.ts';
 import { EvaluationCancelled } from './signals.ts';
-import type { Value } from './values.ts';
+import type { JsonMap, Value } from './values.ts';
 
-/** Text of an overrun of the limit of one expression (cel-go interpreter/runtimecost.go). */
-const LIMIT_EXCEEDED = 'operation cancelled: actual cost limit exceeded';
 /** Text of an evaluation that was told to stop. */
 const INTERRUPTED = 'operation interrupted';
 /** Iterations between two looks at whether to stop (vap.md B05). */
 const CHECK_FREQUENCY = 100;
-/**
- * Elements that `+` of lists may copy in one evaluation: Go copies none, and charges nothing for it. More than any
- * policy needs, and some 50 ms.
- */
-const MAX_COPIED_ELEMENTS = 4_000_000;
-
 export class Frame {
   /** As cel-go counts it (cel.md §5.8). */
   cost = 0;
@@ -24,8 +17,11 @@ export class Frame {
   readonly locals: (Value | undefined)[] = [];
   /** Lists that `+` adds to in place (plan-macros.ts, lazyVariable). */
   mutable: Set<Value> | undefined;
+  /** What costs do not tell (effort.ts). */
+  readonly effort = new Effort();
+  /** Keys of maps of a review: listing them takes longer than cel-go charges, so it is done once for each. */
+  #keys: Map<JsonMap, readonly string[]> | undefined;
   #iterations = 0;
-  #copied = 0;
 
   constructor(activation: Activation, limit: number) {
     this.activation = activation;
@@ -65,9 +61,14 @@ export class Frame {
     }
   }
 
-  /** Before elements are copied that cel-go does not copy. */
-  copy(elements: number): void {
-    this.#copied += elements;
-    if (this.#copied > MAX_COPIED_ELEMENTS) throw new EvaluationCancelled(LIMIT_EXCEEDED);
+  keysOf(map: JsonMap): readonly string[] {
+    let keys = this.#keys?.get(map);
+    if (keys === undefined) {
+      keys = Object.keys(map);
+      this.effort.entries(keys.length);
+      this.#keys ??= new Map();
+      this.#keys.set(map, keys);
+    }
+    return keys;
   }
 }

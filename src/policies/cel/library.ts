@@ -57,6 +57,11 @@ export interface FunctionDefinition extends Partial<Gate> {
    * first of them satisfies this; otherwise the call is `no such overload: <name>`.
    */
   readonly singleton?: (first: Value) => boolean;
+  /**
+   * What a call takes beyond going over its arguments once, in about nanoseconds, where that is so much more than the
+   * cost that the cost does not bound it (effort.ts). Default: nothing.
+   */
+  readonly effort?: (args: readonly Value[], result: Value) => number;
   /** An argument that is compiled when the program is built, where it is a constant string. */
   readonly constantRegex?: ConstantRegex;
 }

@@ -45,22 +45,33 @@ export function callPlan(call: Call): Plan | CelError {
   const binding = bind(call);
   if (binding instanceof CelError) return binding;
   const runs = call.args.map((plan) => plan.run);
-  return { run: callRun(binding, runs, costOf(call)) };
+  return { run: callRun(binding, runs, costOf(call), effortOf(call)) };
 }
 
 type CostOf = (args: readonly Value[], result: Value) => number;
 
-/** @returns undefined for a call that costs 1. */
-function costOf({ declared, overloadId }: Call): CostOf | undefined {
-  const costs = definitionsOf(declared).flatMap(({ cost }) => (cost === undefined ? [] : [cost]));
-  if (costs.length === 0) return undefined;
+/** Of a call that costs 1. */
+function unitCost(): number {
+  return 1;
+}
+
+function costOf({ declared, overloadId }: Call): CostOf {
+  const [first, ...others] = definitionsOf(declared).flatMap(({ cost }) =>
+    cost === undefined ? [] : [cost],
+  );
+  if (first === undefined) return unitCost;
   return (args, result) => {
-    for (const cost of costs) {
-      const known = cost({ args, result, overloadId });
-      if (known !== undefined) return known;
-    }
-    return 1;
+    const facts = { args, result, overloadId };
+    let known = first(facts);
+    for (const cost of others) known ??= cost(facts);
+    return known ?? 1;
   };
+}
+
+type EffortOf = NonNullable<FunctionDefinition['effort']>;
+
+function effortOf({ declared }: Call): EffortOf | undefined {
+  return definitionsOf(declared).find(({ effort }) => effort !== undefined)?.effort;
 }
 
 /** Each once: a name may be declared by several libraries. */
@@ -68,7 +79,13 @@ function definitionsOf({ overloads }: DeclaredFunction): readonly FunctionDefini
   return [...new Set(overloads.map(({ definition }) => definition))];
 }
 
-function callRun({ run, sequential }: Binding, runs: readonly Run[], cost: CostOf | undefined): Run {
+function callRun(binding: Binding, runs: readonly Run[], cost: CostOf, extra: EffortOf | undefined): Run {
+  const { run, sequential } = binding;
+  const [first, second] = runs;
+  if (runs.length === 1 && first !== undefined) return unaryRun(run, first, cost, extra);
+  if (runs.length === 2 && first !== undefined && second !== undefined) {
+    return binaryRun(binding, first, second, cost, extra);
+  }
   return (frame) => {
     const args: Value[] = [];
     let error: CelError | undefined;
@@ -81,7 +98,48 @@ function callRun({ run, sequential }: Binding, runs: readonly Run[], cost: CostO
       if (sequential && args.length < runs.length) return error;
     }
     const result = error ?? run(...args);
-    frame.charge(cost === undefined ? 1 : cost(args, result));
+    frame.charge(cost(args, result));
+    for (const arg of args) frame.effort.pass(arg);
+    frame.effort.pass(result);
+    if (extra !== undefined && error === undefined) frame.effort.spend(extra(args, result));
+    return result;
+  };
+}
+
+function unaryRun(run: Implementation, argument: Run, cost: CostOf, extra: EffortOf | undefined): Run {
+  return (frame) => {
+    const value = argument(frame);
+    if (value instanceof CelError) {
+      frame.charge(cost([value], value));
+      return value;
+    }
+    const result = run(value);
+    frame.charge(cost === unitCost ? 1 : cost([value], result));
+    frame.effort.pass(value);
+    frame.effort.pass(result);
+    if (extra !== undefined) frame.effort.spend(extra([value], result));
+    return result;
+  };
+}
+
+function binaryRun(
+  { run, sequential }: Binding,
+  left: Run,
+  right: Run,
+  cost: CostOf,
+  extra: EffortOf | undefined,
+): Run {
+  return (frame) => {
+    const a = left(frame);
+    if (sequential && a instanceof CelError) return a;
+    const b = right(frame);
+    const error = a instanceof CelError ? a : b instanceof CelError ? b : undefined;
+    const result = error ?? run(a, b);
+    frame.charge(cost === unitCost ? 1 : cost([a, b], result));
+    frame.effort.pass(a);
+    frame.effort.pass(b);
+    frame.effort.pass(result);
+    if (extra !== undefined && error === undefined) frame.effort.spend(extra([a, b], result));
     return result;
   };
 }

@@ -1,6 +1,7 @@
 /** `&&` and `||`, which absorb errors, `==`, `!=` and `in`. */
 import { equal, isEqual, isMap } from './equality.ts';
 import { VariableScope } from './activation.ts';
+import type { Effort } from './effort.ts';
 import { NO_SUCH_OVERLOAD } from './ordering.ts';
 import { constantPlan, type Plan, type Run } from './plan.ts';
 import { entry, unhashable } from './qualify.ts';
@@ -59,7 +60,7 @@ export function equalityPlan(left: Run, right: Run): Plan {
       frame.charge(a instanceof Opaque ? 1 : equalityCost(a, b));
       if (a instanceof CelError) return a;
       if (b instanceof CelError) return b;
-      return equal(a, b) ?? NO_SUCH_OVERLOAD;
+      return equal(a, b, frame.effort) ?? NO_SUCH_OVERLOAD;
     },
   };
 }
@@ -77,7 +78,7 @@ export function inequalityPlan(left: Run, right: Run): Plan {
       frame.charge(equalityCost(a, b));
       if (a instanceof CelError) return a;
       if (b instanceof CelError) return b;
-      return !isEqual(a, b);
+      return !isEqual(a, b, frame.effort);
     },
   };
 }
@@ -102,9 +103,10 @@ function sizeForEquality(value: Value): number {
 }
 
 /** Whether a value is in a list or is a key of a map. */
-export function contains(item: Value, container: Value): Value {
+export function contains(item: Value, container: Value, effort?: Effort): Value {
   if (Array.isArray(container)) {
-    for (const element of container as readonly Value[]) if (isEqual(item, element)) return true;
+    effort?.elements(container.length);
+    for (const element of container as readonly Value[]) if (isEqual(item, element, effort)) return true;
     return false;
   }
   return isMap(container) && !(container instanceof VariableScope)
@@ -118,7 +120,7 @@ export function membershipPlan(item: Run, container: Run, inList: boolean): Plan
     run: (frame) => {
       const a = item(frame);
       const b = container(frame);
-      const result = a instanceof CelError ? a : b instanceof CelError ? b : contains(a, b);
+      const result = a instanceof CelError ? a : b instanceof CelError ? b : contains(a, b, frame.effort);
       frame.charge(inList ? actualSize(b) : 1);
       return result;
     },

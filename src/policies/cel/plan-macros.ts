@@ -25,7 +25,7 @@ export interface Loop {
 function roundsOf(frame: Frame, { range, slots }: Loop): Rounds | CelError {
   const over = range(frame);
   if (over instanceof CelError) return over;
-  return slots.length === 1 ? singleRounds(over) : doubleRounds(over);
+  return slots.length === 1 ? singleRounds(frame, over) : doubleRounds(frame, over);
 }
 
 /** Sets the variables. */

@@ -1,5 +1,7 @@
 /** Operators on one and two values, `size`, and the calls of optionals that look at their second side only if needed. */
 import { type ArithmeticOperator, calculate, negate } from './arithmetic.ts';
+import { allowElements } from './effort.ts';
+import { isMap } from './equality.ts';
 import type { Frame } from './frame.ts';
 import {
   RELATIONS,
@@ -13,7 +15,7 @@ import { NO_SUCH_OVERLOAD, compare, isComparable } from './ordering.ts';
 import type { Plan, Run } from './plan.ts';
 import { noSuchOverload } from './plan-calls.ts';
 import { actualSize } from './sizes.ts';
-import { CelError, Optional, type Value } from './values.ts';
+import { CelError, CelMap, Optional, type Value } from './values.ts';
 
 export function notPlan(operand: Run): Plan {
   return {
@@ -42,6 +44,7 @@ export function sizePlan(operand: Run): Plan {
       const value = operand(frame);
       frame.step(1);
       if (value instanceof CelError) return value;
+      if (isMap(value) && !(value instanceof CelMap)) return frame.keysOf(value).length;
       return isSized(value) ? actualSize(value) : noSuchOverload('size', value);
     },
   };
@@ -72,7 +75,8 @@ export function arithmeticPlan(
       if (a instanceof CelError) return a;
       if (b instanceof CelError) return b;
       if (operator === '_+_' && Array.isArray(a) && Array.isArray(b)) {
-        frame.copy(a.length + b.length);
+        frame.effort.elements(a.length + b.length);
+        allowElements(a.length + b.length);
         if (frame.mutable?.has(a) === true) return append(a as Value[], b as readonly Value[]);
       }
       return calculate(operator, a, b) ?? noSuchOverload(operator, a);

@@ -80,9 +80,10 @@ export class Program {
       if (thrown instanceof EvaluationCancelled) {
         return { value: new CelError(thrown.message), cost: frame.cost };
       }
-      // Deeper than the stack: the parser and the reader of JSON have limits, so this is the second line.
+      // Deeper than the stack, or longer than a text can be: parser, reader of JSON and functions have limits, so
+      // this is the second line.
       if (thrown instanceof RangeError) {
-        return { value: new CelError('internal error: stack overflow'), cost: frame.cost };
+        return { value: new CelError('internal error: a value is too deep or too long'), cost: frame.cost };
       }
       throw thrown;
     }

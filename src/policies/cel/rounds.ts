@@ -1,6 +1,7 @@
 /** What a macro goes over: a list, or a map by its keys. */
 import { VariableScope } from './activation.ts';
 import { isMap } from './equality.ts';
+import type { Frame } from './frame.ts';
 import { goTypeName } from './go-type-name.ts';
 import { NO_SUCH_OVERLOAD } from './ordering.ts';
 import { missing } from './qualify.ts';
@@ -16,7 +17,7 @@ export interface Rounds {
 }
 
 /** Rounds of one variable: elements, or keys. @returns the error of what cannot be gone over. */
-export function singleRounds(range: Value): Rounds | CelError {
+export function singleRounds(frame: Frame, range: Value): Rounds | CelError {
   if (Array.isArray(range)) {
     const first = range as readonly Value[];
     return { count: first.length, first, second: undefined };
@@ -25,12 +26,12 @@ export function singleRounds(range: Value): Rounds | CelError {
     if (range instanceof VariableScope) return scopeRounds(range);
     return new CelError(`got '${goTypeName(range)}', expected iterable type`);
   }
-  const first = keysOf(range);
+  const first = keysOf(frame, range);
   return { count: first.length, first, second: undefined };
 }
 
 /** Rounds of two variables: index and element, or key and value. */
-export function doubleRounds(range: Value): Rounds | CelError {
+export function doubleRounds(frame: Frame, range: Value): Rounds | CelError {
   if (Array.isArray(range)) {
     const second = range as readonly Value[];
     return { count: second.length, first: undefined, second };
@@ -40,10 +41,11 @@ export function doubleRounds(range: Value): Rounds | CelError {
     return new CelError(`unsupported comprehension range type: ${goTypeName(range)}`);
   }
   if (!(range instanceof CelMap)) {
-    const first = Object.keys(range);
+    const first = frame.keysOf(range);
+    frame.effort.elements(first.length);
     return { count: first.length, first, second: first.map((key) => range[key] as Value) };
   }
-  const entries = [...range.entries()];
+  const entries = entriesOf(frame, range);
   return {
     count: entries.length,
     first: entries.map(([key]) => key),
@@ -51,8 +53,13 @@ export function doubleRounds(range: Value): Rounds | CelError {
   };
 }
 
-function keysOf(map: CelMap | JsonMap): readonly Value[] {
-  return map instanceof CelMap ? [...map.entries()].map(([key]) => key) : Object.keys(map);
+function keysOf(frame: Frame, map: CelMap | JsonMap): readonly Value[] {
+  return map instanceof CelMap ? entriesOf(frame, map).map(([key]) => key) : frame.keysOf(map);
+}
+
+function entriesOf(frame: Frame, map: CelMap): readonly (readonly [key: Value, value: Value])[] {
+  frame.effort.entries(map.size);
+  return [...map.entries()];
 }
 
 /** The variables of a policy as a whole: Kubernetes goes over their values, and takes these for keys. */

@@ -182,13 +182,33 @@ describe('being told to stop', () => {
   });
 });
 
-describe('what costs Go nothing', () => {
-  it('is bounded: lists that double', () => {
-    expect(evaluate('size(object + object)', { object: NUMBERS })).toMatchObject({ value: 2000 });
-    let source = 'optional.of(object)';
-    for (let i = 0; i < 60; i++) source += '.optMap(x, x + x)';
-    expect(evaluate(`${source}.hasValue()`, { object: NUMBERS })).toMatchObject({
+describe('work that the cost does not bound', () => {
+  const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${String(i)}`, { a: i }]));
+  const text = 'a'.repeat(1_000_000);
+  let doubling = 'optional.of(object.list)';
+  for (let i = 0; i < 60; i++) doubling += '.optMap(x, x + x)';
+
+  it.each([
+    ['lists that double', `${doubling}.hasValue()`],
+    ['large maps compared in a loop', 'object.list.all(x, object.wide == oldObject.wide)'],
+    [
+      'long lists looked through in a loop',
+      'object.list.all(x, object.list.all(y, -1 in object.list || true))',
+    ],
+    ['a pattern that costs nothing', "object.list.all(x, object.text.findAll('').size() > 0)"],
+    ['texts that grow', "object.text.replace('a', object.text)"],
+    ['large values printed in a loop', "object.list.all(x, '%s'.format([object.wide]) != '')"],
+  ])('ends: %s', (_name, source) => {
+    const given = { object: { list: NUMBERS, wide, text }, oldObject: { wide: structuredClone(wide) } };
+    expect(evaluate(source, given)).toMatchObject({
       error: 'operation cancelled: actual cost limit exceeded',
     });
+  });
+
+  it('is allowed where there is a reason for it', () => {
+    expect(evaluate('size(object + object)', { object: NUMBERS })).toMatchObject({ value: 2000 });
+    const given = { object: { wide }, oldObject: { wide: structuredClone(wide) } };
+    expect(evaluate('object.wide == oldObject.wide', given)).toMatchObject({ value: true });
+    expect(evaluate('object.wide.all(k, size(object.wide) > 0)', given)).toMatchObject({ value: true });
   });
 });

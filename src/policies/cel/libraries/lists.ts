@@ -18,6 +18,7 @@ import {
   optionalOf,
   param,
 } from '../cel-type.ts';
+import { allowElements, sortEffort } from '../effort.ts';
 import { isEqual } from '../equality.ts';
 import type { CallFacts, FunctionDefinition, Library, Overload } from '../library.ts';
 import { NO_SUCH_OVERLOAD, compare, isComparable } from '../ordering.ts';
@@ -133,6 +134,7 @@ function addFlat(list: List, levels: number, flat: Value[]): void {
     if (levels > 0 && Array.isArray(element)) addFlat(element as List, levels - 1, flat);
     else flat.push(element);
   }
+  allowElements(flat.length);
 }
 
 function distinct(list: List): Value {
@@ -272,6 +274,7 @@ export const listExtensionLibrary: Library = {
         ),
       ),
       singleton: isList,
+      effort: sortEffort,
     },
     {
       ...define(
@@ -282,6 +285,7 @@ export const listExtensionLibrary: Library = {
         ),
       ),
       singleton: isList,
+      effort: sortEffort,
     },
     define('lists.range', resultListCost('lists_range'), [global('lists_range', [INT], listOf(INT), range)]),
     define('reverse', resultListCost('list_reverse'), [

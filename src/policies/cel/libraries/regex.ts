@@ -1,5 +1,6 @@
 /** Kubernetes' library of regular expressions: `find` and `findAll`. */
 import { INT, STRING, listOf } from '../cel-type.ts';
+import { searchEffort } from '../effort.ts';
 import type { Library } from '../library.ts';
 import { CelError, type Value } from '../values.ts';
 import { member } from './declare.ts';
@@ -43,12 +44,14 @@ export function regexLibrary(): Library {
       {
         name: 'find',
         cost: patternCost,
+        effort: searchEffort,
         overloads: [member('string_find_string', [STRING, STRING], STRING, searching(find))],
         constantRegex: { index: 1, bind: bind(find) },
       },
       {
         name: 'findAll',
         cost: patternCost,
+        effort: searchEffort,
         overloads: [
           member('string_find_all_string', [STRING, STRING], listOf(STRING), searching(findAll)),
           member('string_find_all_string_int', [STRING, STRING, INT], listOf(STRING), searching(findAll)),

@@ -1,5 +1,6 @@
 /** Tests on strings of the standard library. */
 import { BOOL, STRING } from '../cel-type.ts';
+import { searchEffort } from '../effort.ts';
 import type { CallFacts, FunctionDefinition, Library } from '../library.ts';
 import { REGEX_LENGTH, STRING_TRAVERSAL, actualSize, stringCost } from '../sizes.ts';
 import { CelError, type Value } from '../values.ts';
@@ -57,6 +58,7 @@ export function standardStrings(): Library {
         name: 'matches',
         // Only the overload with a receiver is known to be more than an ordinary call.
         cost: (facts) => (facts.overloadId === 'matches' ? undefined : patternCost(facts)),
+        effort: searchEffort,
         overloads: [
           global('matches', PARAMETERS, BOOL, matches),
           member('matches_string', PARAMETERS, BOOL, matches),

@@ -1,5 +1,6 @@
 /** cel-go's extension of strings: version 2, and version 0 up to 1.28 (cel.md §4). Positions are in code points. */
 import { DYN, INT, STRING, listOf } from '../cel-type.ts';
+import { allowText, printEffort } from '../effort.ts';
 import type { CallFacts, Library, Overload } from '../library.ts';
 import {
   STRING_TRAVERSAL,
@@ -72,8 +73,15 @@ function codePointIndex(text: string, index: number): number {
   return index < 0 ? -1 : codePointCount(text.slice(0, index));
 }
 
+/** Texts up to here are not searched for how long they will be. */
+const SHORT_TEXT = 1024;
+
 /** Go's `strings.Replace`: without a text to replace, the new one is put before each character and at the end. */
 function replace(text: string, old: string, replacement: string, limit: Int = -1): string {
+  if (replacement.length > old.length) {
+    const most = limit < 0 ? Infinity : Number(limit);
+    allowText(text.length + Math.min(occurrences(text, old), most) * (replacement.length - old.length));
+  }
   if (limit < 0 || limit > text.length) {
     return old === '' ? surround(text, replacement, Infinity) : text.split(old).join(replacement);
   }
@@ -87,6 +95,15 @@ function replace(text: string, old: string, replacement: string, limit: Int = -1
     start = found + old.length;
   }
   return result + text.slice(start);
+}
+
+/** How often a text is found in another; in texts that are short enough for anything, how often it may be at most. */
+function occurrences(text: string, part: string): number {
+  if (part === '') return text.length + 1;
+  if (text.length < SHORT_TEXT) return text.length / part.length;
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count++;
+  return count;
 }
 
 function surround(text: string, replacement: string, limit: number): string {
@@ -143,11 +160,14 @@ function trim(text: string): string {
 function joining(convert: (value: Value) => string | CelError) {
   return (list: readonly Value[], separator = ''): Value => {
     const texts: string[] = [];
+    let length = list.length * separator.length;
     for (const value of list) {
       const text = typeof value === 'string' ? value : convert(value);
       if (text instanceof CelError) return text;
       texts.push(text);
+      length += text.length;
     }
+    allowText(length);
     return texts.join(separator);
   };
 }
@@ -272,6 +292,7 @@ export const strings: Library = {
       ...define('format', overloadCost('string_format'), [
         { ...member('string_format', [STRING, listOf(DYN)], STRING, formatString), variadic: true },
       ]),
+      effort: printEffort,
       since: VERSION_2,
     },
     {
