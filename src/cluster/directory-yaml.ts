@@ -27,6 +27,8 @@ const MAX_DOCUMENTS = 10_000;
 /** A document may say `%YAML` and `%TAG`; the library labours over each line that says more. */
 const MAX_DIRECTIVES = 100;
 const MAX_COMMENTS = 100_000;
+/** `*name`: the library takes some microseconds for each, in one step. */
+const MAX_ALIASES = 20_000;
 /** Lines of the texts of one document; folding costs the library by the line, in one step. */
 const MAX_TEXT_LINES = 200_000;
 /** Lexemes between two turns of the event loop: some milliseconds. */
@@ -103,6 +105,7 @@ class LexemeBounds {
   #documents = 0;
   #directives = 0;
   #comments = 0;
+  #aliases = 0;
   #textLines = 0;
   #inTurn = 0;
   #isScalar = false;
@@ -120,6 +123,7 @@ class LexemeBounds {
     if (this.#documents > MAX_DOCUMENTS) return `has more than ${MAX_DOCUMENTS} documents; split it`;
     if (this.#directives > MAX_DIRECTIVES) return `has more than ${MAX_DIRECTIVES} directives (lines with %)`;
     if (this.#comments > MAX_COMMENTS) return `has more than ${MAX_COMMENTS} comments; remove some`;
+    if (this.#aliases > MAX_ALIASES) return `has more than ${MAX_ALIASES} aliases; write some of them out`;
     if (this.#textLines <= MAX_TEXT_LINES) return undefined;
     return `has more than ${MAX_TEXT_LINES} lines of text in one document; split it`;
   }
@@ -145,6 +149,9 @@ class LexemeBounds {
         break;
       case '#':
         this.#comments++;
+        break;
+      case '*':
+        this.#aliases++;
         break;
       default:
         if (lexeme !== '---' && lexeme !== '...') return;
@@ -332,7 +339,9 @@ function checkTag(node: { tag?: string; range?: readonly number[] | null }, own:
 
 /** Keys such as `__proto__` are data. */
 function set(target: Record<string, unknown>, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+  // An assignment is the faster way, and the same for every other key.
+  if (key !== '__proto__') target[key] = value;
+  else Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
 }
 
 function setAll(target: Record<string, unknown>, source: Record<string, unknown>): void {

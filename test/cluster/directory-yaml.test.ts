@@ -30,6 +30,7 @@ describe('readYaml', () => {
     ['lines in a folded text', full(' x\n\n', 'a: >\n'), LINES],
     ['lines in a quoted text', full('x\n ', 'a: "', '"'), LINES],
     ['empty keys', full(': '), PARTS],
+    ['aliases', full('*a, ', '[&a b, ', 'c]'), 'has more than 20000 aliases; write some of them out'],
   ])('refuses a file full of %s', async (_name, text, message) => {
     expect(await faultsOf(text)).toEqual([message]);
   });
@@ -46,6 +47,15 @@ describe('readYaml', () => {
     const documents = await readYaml(`${text}${'---\na: b\n'.repeat(9_999)}`);
     expect(documents).toHaveLength(10_000);
     expect(documents.every(({ fault }) => fault === undefined)).toBe(true);
+  });
+
+  it('reads names such as __proto__ as data', async () => {
+    const [document] = await readYaml('a: &a {__proto__: {b: c}, constructor: d}\ne: {<<: *a}\n');
+    const data = JSON.parse('{"__proto__":{"b":"c"},"constructor":"d"}') as unknown;
+    expect(Object.entries(document?.value as object)).toEqual([
+      ['a', data],
+      ['e', data],
+    ]);
   });
 
   it('lets others have their turn while it reads', async () => {
