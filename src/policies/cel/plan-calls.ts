@@ -25,7 +25,7 @@ interface Binding {
 }
 
 /** Whether a type has methods in cel-go: an operator or function that it lacks is looked for among these. */
-export function hasMethods(value: Value): boolean {
+function hasMethods(value: Value): boolean {
   return typeof value === 'string' || value instanceof Timestamp || value instanceof Duration;
 }
 

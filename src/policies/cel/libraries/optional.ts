@@ -36,12 +36,12 @@ function valueOf(optional: Optional): Value {
 }
 
 /** `a.or(b)`; what is no optional stays what it is, as there. */
-export function or(left: Value, right: Value): Value {
+function or(left: Value, right: Value): Value {
   return left instanceof Optional && left.value === undefined ? right : left;
 }
 
 /** `a.orValue(b)`. */
-export function orValue(left: Value, right: Value): Value {
+function orValue(left: Value, right: Value): Value {
   if (!(left instanceof Optional)) return left;
   return left.value === undefined ? right : left.value;
 }
