@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent } from 'undici';
 import type { UserInfo } from '../../../src/cluster/objects.ts';
+import { readJson, stringifyJson } from '../../../src/json.ts';
 import type { ControlPlane } from './control-plane.ts';
 
 export interface ApiRequest {
@@ -19,10 +20,12 @@ export interface ApiRequest {
 
 export interface ApiAnswer {
   readonly status: number;
-  /** Parsed; a `metav1.Status` where the request failed. */
+  /** Parsed; a `metav1.Status` where the request failed. What is no JSON is a message. */
   readonly body: ApiBody;
   /** Texts of the Warning headers. */
   readonly warnings: readonly string[];
+  /** Of the audit event. */
+  readonly auditId: string | undefined;
 }
 
 /** What tests look at of an object or a Status. */
@@ -76,13 +79,17 @@ export function createApiClient(plane: ControlPlane, connections = 4): ApiClient
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(as !== undefined && impersonationOf(as)),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: stringifyJson(body) }),
     });
-    const text = await answer.text();
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    const auditId = headers['audit-id'];
+    // A path that nobody serves, and what lies behind a proxy, is answered in plain text.
+    const isJson = String(headers['content-type']).startsWith('application/json');
     return {
       status: statusCode,
-      body: JSON.parse(text) as ApiBody,
+      body: isJson ? (readJson(bytes) as ApiBody) : { message: Buffer.from(bytes).toString('utf8') },
       warnings: warningsOf(headers['warning']),
+      auditId: typeof auditId === 'string' ? auditId : undefined,
     };
   };
   return {
@@ -133,12 +140,12 @@ function impersonationOf({
   };
 }
 
-/** `299 - "text"` (RFC 9111 §5.5), one or several. */
+/** `299 - "text"` (RFC 9111 §5.5), one or several: UTF-8, of which undici makes a character for each byte. */
 function warningsOf(header: string | string[] | undefined): string[] {
   const headers = header === undefined ? [] : [header].flat();
   return headers.flatMap((value) =>
     [...value.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
-      text.replaceAll(/\\(.)/g, '$1'),
+      Buffer.from(text.replaceAll(/\\(.)/g, '$1'), 'latin1').toString('utf8'),
     ),
   );
 }

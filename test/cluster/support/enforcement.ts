@@ -1,0 +1,159 @@
+/** Puts policies in force on a real API server, and knows when they are. */
+import type { KubeObject } from '../../../src/cluster/objects.ts';
+import type { ApiClient } from './api-client.ts';
+import { pollUntil } from './polling.ts';
+
+const GROUP = '/apis/admissionregistration.k8s.io/v1';
+const POLICIES = `${GROUP}/validatingadmissionpolicies`;
+const BINDINGS = `${GROUP}/validatingadmissionpolicybindings`;
+
+const NAMESPACE = 'enforcement-probe';
+const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
+
+/** Policies act up to a second after they are written (vap.md O07), a new paramKind after the next discovery. */
+const TIMEOUT_MS = 90_000;
+
+/** Kinds of parameters of the recorded cases, and where an object of theirs is created. */
+const PARAM_KINDS = [
+  { apiVersion: 'v1', kind: 'ConfigMap', path: CONFIG_MAPS },
+  { apiVersion: 'v1', kind: 'Secret', path: `/api/v1/namespaces/${NAMESPACE}/secrets` },
+  {
+    apiVersion: 'rules.example.com/v1',
+    kind: 'ReplicaLimit',
+    path: `/apis/rules.example.com/v1/namespaces/${NAMESPACE}/replicalimits`,
+  },
+  {
+    apiVersion: 'rules.example.com/v1',
+    kind: 'ClusterLimit',
+    path: '/apis/rules.example.com/v1/clusterlimits',
+  },
+] as const;
+
+export interface PolicyObjects {
+  readonly policies: readonly KubeObject[];
+  readonly bindings: readonly KubeObject[];
+}
+
+export class Enforcement {
+  readonly #api: ApiClient;
+  #inForce: PolicyObjects = { policies: [], bindings: [] };
+  #probes = 0;
+
+  constructor(api: ApiClient) {
+    this.#api = api;
+  }
+
+  /**
+   * Keeps a policy with each kind of parameters in force: without one the API server would have to begin watching
+   * a kind in the middle of a request, and once it has ceased to watch a native kind it never does again.
+   */
+  async keepParamKinds(): Promise<void> {
+    const api = this.#api;
+    await api.demand({
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
+    });
+    await Promise.all(
+      PARAM_KINDS.map(async ({ path, apiVersion, kind }) => {
+        const metadata = { name: keeperOf(kind) };
+        await api.demand({ method: 'POST', path, body: { apiVersion, kind, metadata } });
+        await this.#create(keeper(apiVersion, kind));
+      }),
+    );
+  }
+
+  /** Waits until each of them is in force and its parameters are known. */
+  async paramKindsKept(): Promise<void> {
+    await Promise.all(PARAM_KINDS.map(({ kind }) => this.#untilRefused(keeperOf(kind))));
+  }
+
+  /** Puts these in force instead of the ones before, and waits until that is so. */
+  async replace(objects: PolicyObjects): Promise<void> {
+    await this.#delete(this.#inForce);
+    this.#probes += 1;
+    const name = `probe-${this.#probes}`;
+    const probe = probeOf(name, { validations: [{ expression: 'false', message: refusalOf(name) }] });
+    await this.#create(objects);
+    // What is written last is seen last: when it acts, the others do, and those that were deleted do no more.
+    await this.#create(probe);
+    this.#inForce = {
+      policies: [...objects.policies, ...probe.policies],
+      bindings: [...objects.bindings, ...probe.bindings],
+    };
+    await this.#untilRefused(name);
+  }
+
+  async #create({ policies, bindings }: PolicyObjects): Promise<void> {
+    const create = (path: string) => (body: KubeObject) => this.#api.demand({ method: 'POST', path, body });
+    await Promise.all(policies.map(create(POLICIES)));
+    await Promise.all(bindings.map(create(BINDINGS)));
+  }
+
+  async #delete({ policies, bindings }: PolicyObjects): Promise<void> {
+    const remove =
+      (path: string) =>
+      ({ metadata: { name = '' } }: KubeObject) =>
+        this.#api.demand({ method: 'DELETE', path: `${path}/${name}` });
+    await Promise.all(bindings.map(remove(BINDINGS)));
+    await Promise.all(policies.map(remove(POLICIES)));
+  }
+
+  /** A ConfigMap of this name is refused in the words of its policy, and not for want of parameters. */
+  async #untilRefused(name: string): Promise<void> {
+    await pollUntil(`policy ${name} to be in force`, TIMEOUT_MS, async () => {
+      const { body } = await this.#api.request({
+        method: 'POST',
+        path: `${CONFIG_MAPS}?dryRun=All`,
+        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } },
+      });
+      return body.message?.endsWith(refusalOf(name)) === true ? true : undefined;
+    });
+  }
+}
+
+function keeperOf(kind: string): string {
+  return `keeper-${kind.toLowerCase()}`;
+}
+
+function refusalOf(name: string): string {
+  return `refused by ${name}`;
+}
+
+function keeper(apiVersion: string, kind: string): PolicyObjects {
+  const name = keeperOf(kind);
+  const expression = `params.metadata.name != '${name}'`;
+  return probeOf(
+    name,
+    { paramKind: { apiVersion, kind }, validations: [{ expression, message: refusalOf(name) }] },
+    { paramRef: { name, parameterNotFoundAction: 'Deny' } },
+  );
+}
+
+/** A policy about the ConfigMap of its own name in the namespace of the probes. */
+function probeOf(name: string, policySpec: object, bindingSpec: object = {}): PolicyObjects {
+  const apiVersion = 'admissionregistration.k8s.io/v1';
+  const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] };
+  const matchConstraints = {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': NAMESPACE } },
+    resourceRules: [{ ...rule, resourceNames: [name] }],
+  };
+  return {
+    policies: [
+      {
+        apiVersion,
+        kind: 'ValidatingAdmissionPolicy',
+        metadata: { name: `${name}.example.com` },
+        spec: { matchConstraints, ...policySpec },
+      },
+    ],
+    bindings: [
+      {
+        apiVersion,
+        kind: 'ValidatingAdmissionPolicyBinding',
+        metadata: { name },
+        spec: { policyName: `${name}.example.com`, validationActions: ['Deny'], ...bindingSpec },
+      },
+    ],
+  };
+}
