@@ -36,6 +36,16 @@ const COMMANDS: readonly Entry[] = [
     load: () => import('./review.ts'),
   },
   {
+    path: ['test'],
+    summary: 'run test suites of policies, without a cluster',
+    load: () => import('./test.ts'),
+  },
+  {
+    path: ['lint'],
+    summary: 'say what an API server would say to whoever writes these policies',
+    load: () => import('./lint.ts'),
+  },
+  {
     path: ['certs', 'issue'],
     summary: 'issue a certificate below a CA of your own',
     load: () => import('./certs-issue.ts'),
