@@ -6,8 +6,10 @@ import { filesBelow } from './object-files.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export interface SourceWatch {
-  /** @returns true after a change, false when somebody ends the program. */
-  change(sources: readonly string[]): Promise<boolean>;
+  /** Notes how files and directories are now; of those that were noted before, how they were then still counts. */
+  note(sources: readonly string[]): Promise<void>;
+  /** @returns true once something that was noted has changed, false when somebody ends the program. */
+  change(): Promise<boolean>;
   close(): void;
 }
 
@@ -19,21 +21,28 @@ export function watchSources({ clock, onSignal }: Pick<Surroundings, 'clock' | '
     ended = true;
     wake();
   });
-  // Of the first call what is there, of later ones what was there when the last run began.
-  let known: string | undefined;
+  const stamps = new Map<string, string>();
+  const hasChanged = async (): Promise<boolean> => {
+    let changed = false;
+    for (const [source, before] of stamps) {
+      const now = await stampOf(source);
+      changed ||= now !== before;
+      stamps.set(source, now);
+    }
+    return changed;
+  };
   return {
-    async change(sources) {
-      watch.follow(await directoriesOf(sources));
-      known ??= await stampOf(sources);
+    async note(sources) {
+      for (const source of sources) if (!stamps.has(source)) stamps.set(source, await stampOf(source));
+      watch.follow(await directoriesOf([...stamps.keys()]));
+    },
+    async change() {
       for (;;) {
         const { promise, resolve } = Promise.withResolvers<void>();
+        // Before looking: what comes while we look wakes us again.
         wake = resolve;
-        const stamp = await stampOf(sources);
         if (ended) return false;
-        if (stamp !== known) {
-          known = stamp;
-          return true;
-        }
+        if (await hasChanged()) return true;
         await promise;
       }
     },
@@ -55,14 +64,9 @@ async function directoriesOf(sources: readonly string[]): Promise<readonly strin
   return [...new Set(found.flat())];
 }
 
-async function stampOf(sources: readonly string[]): Promise<string> {
-  const stamps = await Promise.all(
-    sources.map(async (source) => {
-      const facts = await stat(source, { bigint: true }).catch(() => undefined);
-      if (facts === undefined) return 'gone';
-      if (!facts.isDirectory()) return `${String(facts.size)} ${String(facts.mtimeNs)} ${String(facts.ino)}`;
-      return (await filesBelow(source).catch(() => undefined))?.stamp ?? 'unread';
-    }),
-  );
-  return stamps.join('\n\n');
+async function stampOf(source: string): Promise<string> {
+  const facts = await stat(source, { bigint: true }).catch(() => undefined);
+  if (facts === undefined) return 'gone';
+  if (!facts.isDirectory()) return `${String(facts.size)} ${String(facts.mtimeNs)} ${String(facts.ino)}`;
+  return (await filesBelow(source).catch(() => undefined))?.stamp ?? 'unread';
 }

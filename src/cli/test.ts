@@ -107,16 +107,16 @@ async function watch(paths: readonly string[], options: Options, around: Surroun
   try {
     let code: ExitCode = EXIT.ok;
     for (;;) {
-      let sources: readonly string[] = paths;
+      await watching.note(paths);
       try {
         const ran = await once(paths, options, around);
         code = ran.code;
-        sources = [...paths, ...ran.sources];
+        await watching.note(ran.sources);
       } catch (error) {
         code = sayError(around, error);
       }
       say(around, 'waiting for a file to change. Ctrl-C ends it');
-      if (!(await watching.change(sources))) return code;
+      if (!(await watching.change())) return code;
     }
   } finally {
     watching.close();
