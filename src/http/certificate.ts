@@ -118,7 +118,7 @@ function checkUsable(pair: TlsPair, certificate: X509Certificate, where: string)
 }
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
-const PEM_MARK = /^-----(?:BEGIN|END) CERTIFICATE-----/gm;
+const PEM_MARK = /-----(?:BEGIN|END) CERTIFICATE-----/g;
 
 /**
  * Checks that every certificate of a CA bundle can be read.
@@ -133,7 +133,7 @@ export function checkBundle(pem: string, where: string, code: ErrorCode = 'GATE_
   if (marks.length !== 2 * blocks.length)
     throw new GateError(
       code,
-      `${where}: a PEM certificate is not whole (found ${String(marks.length)} lines of BEGIN or END, need ${String(2 * blocks.length)}): get the file again`,
+      `${where}: a PEM certificate is not whole (found ${String(marks.length)} marks of BEGIN or END, need ${String(2 * blocks.length)}): get the file again`,
     );
   for (const [index, block] of blocks.entries()) {
     try {

@@ -211,6 +211,10 @@ describe('a CA bundle', () => {
     );
   });
 
+  it('allows blocks that were joined without a line feed', () => {
+    expect(checkBundle(`${authority.certPem.trim()}${leaf.certPem}`, 'here')).toBe(2);
+  });
+
   it('is written so that Go reads it, whatever stands around its certificates', async () => {
     const [one, two] = [authority.certPem.trim(), (await issueAuthority({ nowMs: NOW })).certPem.trim()];
     expect(plainBundle(`# ours\n${one}${two}`)).toBe(`${one}\n${two}\n`);
