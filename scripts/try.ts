@@ -43,6 +43,8 @@ interface Answer {
 function pathOf({ request: { resource, subResource } }: Review): string {
   if (resource.resource === 'serviceaccounts' && subResource === 'token')
     return '/validate/node-identity/tokens';
+  // One of the policies that would be asked (examples/policies): each has an entry of its own.
+  if (resource.resource === 'deployments') return '/validate/policies/approved-registries';
   return resource.resource === 'pods' ? '/validate/node-identity/pods' : '/validate/node-identity';
 }
 

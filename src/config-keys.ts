@@ -274,7 +274,7 @@ export const KEYS = {
     ),
     directory: optionalText(
       'a directory name',
-      'Directory of such files. What else is in it is passed over, so that policies may lie beside their tests.',
+      'Directory of such files. Objects of other kinds in it are passed over, so that policies may lie beside their tests; a file that holds no Kubernetes objects is refused.',
     ),
     compatibilityVersion: {
       schema: z.string().regex(POLICY_MINOR),

@@ -66,7 +66,7 @@ export async function lintDocuments(
         typeWarnings: isChecked ? typeCheck(read.value, { cel, minor, kinds }) : [],
         notes: [
           ...among.notesOn(kind, object),
-          ...(read?.ok === true && among.mayDeny(read.value.name) ? reasonNotes(read.value) : []),
+          ...(isChecked && among.mayDeny(read.value.name) ? reasonNotes(read.value) : []),
         ],
       },
     ];

@@ -62,6 +62,8 @@ describe('the example reviews', () => {
     '11-bare-pod-with-the-agent-account': 1,
     '12-pod-made-by-the-daemonset': 0,
     '13-lease-renewed-by-another-user': 0,
+    '14-image-from-an-approved-registry': 0,
+    '15-image-from-elsewhere': 1,
   };
 
   it.each(Object.entries(expected))('%s is answered with code %i', async (name, code) => {

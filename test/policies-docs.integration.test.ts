@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { missingLines } from './support/readme.ts';
+
+const PAGE = readFileSync('docs/policies.md', 'utf8');
+/** What the page calls the reader's own directory and file. */
+const OWN = / (?=my-policies\b|gate\.yaml\b)/g;
+
+type Step =
+  | { readonly does: 'write'; readonly file: string; readonly text: string }
+  | { readonly does: 'run'; readonly text: string; readonly shown: string[] };
+
+/** Files and commands of the page, in its order. */
+function stepsOf(page: string): readonly Step[] {
+  const steps: Step[] = [];
+  for (const [, language = '', body = ''] of page.matchAll(/^```(\w*)\n(.*?)^```$/gms)) {
+    const lines = body.split('\n').filter((line) => line.trim() !== '');
+    if (language === 'yaml') {
+      const [, file] = /^# (\S+)\n/.exec(body) ?? [];
+      if (file === undefined)
+        throw new Error(`a YAML block does not begin with the name of its file:\n${body}`);
+      steps.push({ does: 'write', file, text: body });
+    } else if (language === 'text') {
+      const last = steps.at(-1);
+      if (last?.does === 'run') last.shown.push(...lines);
+    } else {
+      steps.push(...lines.map((text): Step => ({ does: 'run', text, shown: [] })));
+    }
+  }
+  return steps;
+}
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'policies-docs-'));
+});
+afterAll(() => {
+  rmSync(directory, { recursive: true });
+});
+
+function inDirectory(text: string): string {
+  return text.replaceAll(OWN, ` ${directory}/`);
+}
+
+async function run(text: string): Promise<{ output: string; code: number }> {
+  const child = spawn('sh', ['-c', text], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  }
+  const [code] = (await once(child, 'close')) as [number];
+  return { output, code };
+}
+
+it('teaches what the commands then show', { timeout: 120_000 }, async () => {
+  const steps = stepsOf(PAGE);
+  const codes: number[] = [];
+  for (const step of steps) {
+    if (step.does === 'write') {
+      const file = join(directory, step.file);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, inDirectory(step.text));
+      continue;
+    }
+    const { output, code } = await run(inDirectory(step.text));
+    expect(step).not.toMatchObject({ shown: [] });
+    expect(missingLines({ text: step.text, shown: step.shown }, output), `${step.text}\n${output}`).toEqual(
+      [],
+    );
+    codes.push(code);
+  }
+  // Refused, taken with a warning, taken, denied, one case failed, all passed, denied by the webhook.
+  expect(codes).toEqual([1, 0, 0, 1, 1, 0, 1]);
+});
