@@ -4,6 +4,7 @@ export interface ErrorStatus {
   readonly message: string;
   /** Empty where there is none. */
   readonly reason: string;
+  /** Not shown. */
   readonly code: number;
   readonly details?: {
     readonly name?: string;
@@ -24,36 +25,12 @@ export interface Doing {
  * @param doing undefined where it is not known.
  */
 export function kubectlError(status: ErrorStatus, doing?: Doing): string {
-  if (isInvalid(status)) return invalidError(status, doing);
+  if (status.reason === 'Invalid') return invalidError(status, doing);
+  if (status.reason === 'Unauthorized') {
+    return `error: You must be logged in to the server (${messageOf(status, doing)})`;
+  }
   const reason = status.reason === '' ? '' : ` (${status.reason})`;
   return `Error from server${reason}: ${messageOf(status, doing)}`;
-}
-
-/** Reasons that stand for a code other than 422, so that a status with one of them and that code is not invalid. */
-const REASONS: ReadonlySet<string> = new Set([
-  'Unauthorized',
-  'Forbidden',
-  'NotFound',
-  'AlreadyExists',
-  'Conflict',
-  'Gone',
-  'Invalid',
-  'ServerTimeout',
-  'StoreReadError',
-  'Timeout',
-  'TooManyRequests',
-  'BadRequest',
-  'MethodNotAllowed',
-  'NotAcceptable',
-  'RequestEntityTooLarge',
-  'UnsupportedMediaType',
-  'InternalError',
-  'Expired',
-  'ServiceUnavailable',
-]);
-
-function isInvalid({ reason, code }: ErrorStatus): boolean {
-  return reason === 'Invalid' || (!REASONS.has(reason) && code === 422);
 }
 
 function messageOf({ message }: ErrorStatus, doing: Doing | undefined): string {

@@ -68,12 +68,17 @@ describe('an error as kubectl shows it', () => {
       'The K "x" is invalid',
     ],
     [
-      'with a reason that nobody knows by its code',
+      'with a reason that nobody knows, whatever its code',
       status({ reason: 'Odd', code: 422 }),
-      undefined,
-      'The request is invalid: no',
+      CREATING,
+      'Error from server (Odd): error when creating "a.yaml": no',
     ],
-    ['with a reason for another code', status({ code: 422 }), undefined, 'Error from server (Forbidden): no'],
+    [
+      'of who is not known as a matter of logging in',
+      status({ reason: 'Unauthorized', code: 401 }),
+      CREATING,
+      'error: You must be logged in to the server (error when creating "a.yaml": no)',
+    ],
   ])('%s', (_how, given, doing, text) => {
     expect(kubectlError(given, doing)).toBe(text);
   });
