@@ -106,7 +106,7 @@ interface PolicyProblem {
 }
 
 /** What keeps a policy from being enforced as its writer will have meant it. */
-export function problemsOf(
+function problemsOf(
   { policies, bindings, unreadable }: PolicyObjects,
   set: Pick<PolicySet, 'problems'>,
   kinds: readonly Kind[],

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { GateError } from '../errors.ts';
 
-export const SUITE_API_VERSION = 'test.gate.pacto.trianalab.io/v1alpha1';
+const SUITE_API_VERSION = 'test.gate.pacto.trianalab.io/v1alpha1';
 const SUITE_KIND = 'Suite';
 
 const name = z.string().min(1);
@@ -91,7 +91,6 @@ const suite = z.strictObject({
 export type Suite = z.output<typeof suite>;
 export type SuiteCase = z.output<typeof testCase>;
 export type Given = z.output<typeof given>;
-export type TableRow = z.output<typeof row>;
 export type Expectation = z.output<typeof expectation>;
 export type ExpectedText = z.output<typeof text>;
 export type AuthorizerRule = z.output<typeof rule>;

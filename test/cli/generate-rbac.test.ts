@@ -75,6 +75,34 @@ describe('generate rbac', () => {
     expect((await rights(...flags)).filter((right) => right.includes(unwanted))).toEqual([]);
   });
 
+  it('asks for what policies look up by name, and who may do what', async () => {
+    const flags = [
+      '--identity-enabled',
+      'false',
+      '--metrics-enabled',
+      'false',
+      '--policies-directory',
+      'examples/policies',
+      '--policies-param-kinds',
+      'v1/ConfigMap,rules.example.com/v1/Gadgetry:gadgetry:Cluster',
+    ];
+    expect(await rights(...flags)).toEqual([
+      '* /namespaces get',
+      '* /configmaps get',
+      '* rules.example.com/gadgetry get',
+      '* authorization.k8s.io/subjectaccessreviews create',
+    ]);
+  });
+
+  it.each(['v1/Secret', 'v1/Secret:secrets', 'ConfigMap', 'v1/configmap', 'a/b/v1/X', ''])(
+    'refuses the paramKind %j',
+    async (kind) => {
+      const flags = ['--policies-param-kinds', `v1/ConfigMap,${kind}`];
+      const argv = ['generate', 'rbac', '--service-account', 'a/b', ...flags];
+      expect(await runCommand(argv)).toMatchObject({ code: 2, out: '' });
+    },
+  );
+
   it('says that nothing is asked where nothing is', async () => {
     const ran = await runCommand([
       'generate',
