@@ -1,6 +1,6 @@
 /** Go's own names of the types of values: some of cel-go's error texts show them. */
 import { typeNameOf } from './type-name.ts';
-import { Optional, type Value } from './values.ts';
+import { Opaque, Optional, type Value } from './values.ts';
 
 /** By the name of the runtime type. */
 const GO_NAMES: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const GO_NAMES: Readonly<Record<string, string>> = {
   type: '*types.Type',
   uint: 'types.Uint',
   error: '*types.Err',
-  'kubernetes.NamedFormat': '*cel.Format',
+  'kubernetes.NamedFormat': 'cel.Format',
   'kubernetes.Quantity': 'cel.Quantity',
   'kubernetes.Semver': 'cel.Semver',
   'kubernetes.URL': 'cel.URL',
@@ -34,6 +34,8 @@ const GO_NAMES: Readonly<Record<string, string>> = {
 
 /** Of a value that cel-go holds as its own (`types.Int`). */
 export function goTypeName(value: Value): string {
+  const own = value instanceof Opaque ? value.goType() : undefined;
+  if (own !== undefined) return own;
   const name = typeNameOf(value);
   return GO_NAMES[name] ?? name;
 }

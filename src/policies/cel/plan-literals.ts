@@ -3,7 +3,7 @@ import type { Literal } from './ast.ts';
 import { type Plan, PlanFailure, type Run, constantPlan } from './plan.ts';
 import { LIST_COST } from './plan-macros.ts';
 import { goText } from './libraries/go-value.ts';
-import { unhashable } from './qualify.ts';
+import { requireHashable } from './qualify.ts';
 import { CelError, CelMap, Optional, Uint, type Value, doubleOf, intOf } from './values.ts';
 
 const MAP_COST = 30;
@@ -113,7 +113,7 @@ function addEntry(
   value: Value,
   optional: boolean,
 ): CelError | undefined {
-  if (key instanceof Uint8Array) throw unhashable();
+  requireHashable(key);
   if (!optional) {
     made.push([key, value]);
     return undefined;
@@ -137,7 +137,10 @@ function constantMap(entries: readonly EntryPlan[]): CelMap | undefined {
   const pairs: (readonly [Value, Value])[] = [];
   for (const { key, value, optional } of entries) {
     if (key.constant === undefined || value.constant === undefined || optional) return undefined;
-    if (key.constant instanceof Uint8Array) throw new PlanFailure('panic', unhashable().message);
+    // Of constants, only bytes have no hash.
+    if (key.constant instanceof Uint8Array) {
+      throw new PlanFailure('panic', 'runtime error: hash of unhashable type types.Bytes');
+    }
     pairs.push([key.constant, value.constant]);
   }
   return new CelMap(pairs);

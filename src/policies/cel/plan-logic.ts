@@ -4,7 +4,7 @@ import { VariableScope } from './activation.ts';
 import type { Effort } from './effort.ts';
 import { NO_SUCH_OVERLOAD } from './ordering.ts';
 import { constantPlan, type Plan, type Run } from './plan.ts';
-import { entry, unhashable } from './qualify.ts';
+import { entry, requireHashable } from './qualify.ts';
 import { STRING_TRAVERSAL, actualSize } from './sizes.ts';
 import { CelError, Opaque, Optional, Uint, type Value, isBoxedDouble, isIntNumber } from './values.ts';
 
@@ -185,7 +185,7 @@ class MemberSet {
 
   has(value: Value): boolean {
     if (value instanceof Uint) return this.#uints.has(value.value);
-    if (value instanceof Uint8Array) throw unhashable();
+    requireHashable(value);
     const double = doubleOrUndefined(value);
     return double === undefined ? this.#plain.has(value) : this.#doubles.has(double + 0);
   }

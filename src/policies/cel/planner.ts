@@ -36,6 +36,7 @@ export function planExpression(checked: Checked, environment: Environment): Run 
 class Planner {
   readonly #checked: Checked;
   readonly #functions: Environment['functions'];
+  readonly #constants: Environment['constants'];
   /** Where the variables of the macros around are read from. */
   readonly #locals = new Map<string, Run>();
   #slots = 0;
@@ -43,6 +44,7 @@ class Planner {
   constructor(checked: Checked, environment: Environment) {
     this.#checked = checked;
     this.#functions = environment.functions;
+    this.#constants = environment.constants;
   }
 
   plan(expr: Expr): Plan {
@@ -50,7 +52,7 @@ class Planner {
       case 'literal':
         return constantPlan(literalValue(expr.literal));
       case 'ident':
-        return this.#name(expr.name, this.#checked.references.get(expr.id));
+        return this.#name(expr.name, this.#checked.references.get(expr.id), expr.id);
       case 'select':
         return this.#select(expr);
       case 'call':
@@ -77,19 +79,28 @@ class Planner {
     }
   }
 
-  #name(written: string, reference: Reference | undefined): Plan {
+  #name(written: string, reference: Reference | undefined, id: number): Plan {
     if (reference?.kind === 'constant')
       return constantPlan(constantValue(reference.name, reference.constant));
     const name = withoutDot(written);
+    if (this.#checked.types.get(id)?.kind === 'type') return this.#typeNamed(name);
     const local = this.#locals.get(name);
     if (local !== undefined) return attributePlan(attributeOf(local, 1, false));
-    return attributePlan(attributeOf(variableRun(name), 1, true));
+    // The variables of a policy are programs, whose values are cel-go's own.
+    return attributePlan(attributeOf(variableRun(name), 1, name !== 'variables'));
+  }
+
+  /** cel-go takes a variable of a macro whose type is that of types for the name of a type. */
+  #typeNamed(name: string): Plan {
+    const constant = this.#constants.get(name);
+    if (constant === undefined) throw new PlanFailure('program', `reference to undefined type: ${name}`);
+    return constantPlan(constantValue(name, constant));
   }
 
   #select(expr: SelectNode): Plan {
     const reference = this.#checked.references.get(expr.id);
     if (reference?.kind === 'constant' || reference?.kind === 'variable') {
-      return this.#name(reference.name, reference);
+      return this.#name(reference.name, reference, expr.id);
     }
     const qualifier = { optional: expr.optional, test: expr.test, key: { constant: expr.field } };
     const attribute = asAttribute(this.plan(expr.operand)).with(qualifier);
@@ -153,8 +164,12 @@ class Planner {
         return existsOnePlan(loop);
       case 'filter': {
         const [slot = 0] = slots;
+        const type = this.#checked.types.get(expr.range.id);
+        const isOfTypes = type?.kind === 'list' && type.element.kind === 'type';
         // What stays is the variable itself, read again.
-        const element = attributePlan(attributeOf(slotRun(slot), 1, false));
+        const element = isOfTypes
+          ? this.#typeNamed(expr.variables[0] ?? '')
+          : attributePlan(attributeOf(slotRun(slot), 1, false));
         return listPlan({ range, slots, filter: body.run, body: element });
       }
       case 'transformMap':
@@ -183,6 +198,9 @@ class Planner {
   #optionalMacro(expr: MacroNode): Plan {
     const slot = this.#slots++;
     const target = this.plan(expr.range);
+    const type = this.#checked.types.get(expr.range.id);
+    // cel-go has the variable once more than is written.
+    if (type?.kind === 'optional' && type.value.kind === 'type') this.#typeNamed(expr.variables[0] ?? '');
     const condition = this.#libraryCall('hasValue', undefined, 'optional_hasValue', [target]);
     const value = this.#libraryCall('value', undefined, 'optional_value', [target]);
     const variable = lazyVariable(slot, value.run);

@@ -1,6 +1,7 @@
 /** Fields and elements: `a.b`, `a[b]`, `has(a.b)` on values of any type (cel-go interpreter/attributes.go). */
 import { VariableScope } from './activation.ts';
 import { findKey, isMap } from './equality.ts';
+import { goTypeName } from './go-type-name.ts';
 import { goText } from './libraries/go-value.ts';
 import { NO_SUCH_OVERLOAD } from './ordering.ts';
 import { EvaluationCancelled } from './signals.ts';
@@ -33,12 +34,20 @@ export function qualify(value: Value, key: Value): Value | undefined {
 
 /** The entry of a map; what Go cannot hash ends the evaluation, as there. */
 export function entry(map: Parameters<typeof findKey>[0], key: Value): Value | undefined {
-  if (key instanceof Uint8Array && map instanceof CelMap && map.size > 0) throw unhashable();
+  if (map instanceof CelMap && map.size > 0) requireHashable(key);
   return findKey(map, key);
 }
 
-export function unhashable(): EvaluationCancelled {
-  return new EvaluationCancelled('internal error: runtime error: hash of unhashable type types.Bytes');
+/** Go's names of what it has no hash of. */
+const UNHASHABLE: ReadonlySet<string> = new Set(['types.Bytes', 'cel.Format', 'cel.Semver']);
+
+/** @throws EvaluationCancelled for a value that Go cannot keep as a key: its map ends the evaluation. */
+export function requireHashable(key: Value): void {
+  if (typeof key !== 'object' || key === null) return;
+  const name = goTypeName(key);
+  if (UNHASHABLE.has(name)) {
+    throw new EvaluationCancelled(`internal error: runtime error: hash of unhashable type ${name}`);
+  }
 }
 
 function element(list: readonly Value[], key: Value): Value | undefined {

@@ -104,18 +104,23 @@ function validateCalls(
 ): void {
   for (const name of ['duration', 'timestamp']) {
     for (const { node, copies } of calls) {
-      if (node.function !== name || !isInvalidCall(checked, node)) continue;
+      if (nameOf(node) !== name || !isInvalidCall(checked, node)) continue;
       errors.add(node.args[0]?.at, `invalid ${name} argument`, copies);
     }
   }
   for (const { node, copies } of calls) {
-    if (node.function !== 'matches' || !isInvalidPattern(node)) continue;
+    if (nameOf(node) !== 'matches' || !isInvalidPattern(node)) continue;
     errors.add(node.args[0]?.at, 'invalid matches argument', copies);
   }
   for (const { node, copies } of calls) {
     const fault = formatFault(node, typeOf);
     if (fault !== undefined) errors.add(fault.at, fault.message, copies);
   }
+}
+
+/** Without the leading dot that a global function may be written with: the check has resolved it. */
+function nameOf(node: CallNode): string {
+  return node.function.startsWith('.') ? node.function.slice(1) : node.function;
 }
 
 /** Whether the call fails on its literal. */

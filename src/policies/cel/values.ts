@@ -67,6 +67,11 @@ export abstract class Opaque {
   readonly size?: number;
   /** @returns undefined where equality is not defined with that value: `no such overload`. */
   abstract equals(other: Value): boolean | undefined;
+
+  /** Go's name of the type, where it is not the usual one of `typeName`: some error texts show it. */
+  goType(): string | undefined {
+    return undefined;
+  }
 }
 
 /** An error of an evaluation, with cel-go's text. */

@@ -19,7 +19,7 @@ import {
   param,
 } from '../cel-type.ts';
 import { allowElements, sortEffort } from '../effort.ts';
-import { isEqual } from '../equality.ts';
+import { isEqual, isMap } from '../equality.ts';
 import type { CallFacts, FunctionDefinition, Library, Overload } from '../library.ts';
 import { NO_SUCH_OVERLOAD, compare, isComparable } from '../ordering.ts';
 import { traversalCost } from '../sizes.ts';
@@ -120,7 +120,8 @@ function flatten(list: Value, levels?: Value): Value {
   const isLevels = levels === undefined || typeNameOf(levels) === 'int';
   if (!Array.isArray(list) || !isLevels) {
     const signature = levels === undefined ? '' : typeNameOf(levels);
-    return new CelError(`no such overload: ${typeNameOf(list)}.flatten(${signature})`);
+    const receiver = isMap(list) ? 'map(dyn, dyn)' : typeNameOf(list);
+    return new CelError(`no such overload: ${receiver}.flatten(${signature})`);
   }
   const depth = Number(levels ?? 1);
   if (depth < 0) return new CelError('level must be non-negative');

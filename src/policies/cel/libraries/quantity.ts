@@ -27,6 +27,10 @@ export class QuantityValue extends Opaque {
     return this.quantity.copy().compare(other.quantity) === 0;
   }
 
+  override goType(): string | undefined {
+    return this.isSum ? '*cel.Quantity' : undefined;
+  }
+
   override toString(): string {
     return String(this.quantity);
   }

@@ -1,0 +1,76 @@
+/** What the Go code shows of itself, found by comparing random expressions with it (`npm run fuzz`). */
+import { describe, expect, it } from 'vitest';
+
+import { Cel, withVariables } from '../../../src/policies/cel/cel.ts';
+import type { EnvironmentOptions } from '../../../src/policies/cel/environment.ts';
+import { Budget } from '../../../src/policies/cel/program.ts';
+import type { Value } from '../../../src/policies/cel/values.ts';
+
+const OPTIONS: EnvironmentOptions = { minor: 36, mode: 'stored', params: true, authorizer: true };
+const OBJECT: Value = { spec: { strings: ['a'], map: { a: 1 } } };
+const cel = new Cel();
+
+function result(source: string, variable = '1'): unknown {
+  const { environment, variables } = cel.compileVariables([{ name: 'v', expression: variable }], OPTIONS);
+  const program = cel.compile(source, environment);
+  if (!program.ok) return `${program.phase}: ${program.error}`;
+  const evaluation = program.evaluate(withVariables({ object: OBJECT }, variables), new Budget(10_000_000));
+  return 'error' in evaluation ? evaluation : 'value' in evaluation && evaluation.value;
+}
+
+const UNDEFINED_TYPE = 'program: program instantiation failed: reference to undefined type: v';
+
+describe('a variable whose type is that of types', () => {
+  it.each([
+    '[type(1)].map(v, v)',
+    '[type(1)].filter(v, true)',
+    '[type(1)].exists(v, v == int)',
+    'optional.of(type(1)).optMap(v, 1)',
+  ])('refuses %s', (source) => {
+    expect(result(source)).toBe(UNDEFINED_TYPE);
+  });
+
+  it.each([
+    '[type(1)].exists(v, true)',
+    '[type("a")].map(int, int) == [int]',
+    '[dyn(type(1))].all(v, v == int)',
+  ])('takes %s', (source) => {
+    expect(result(source)).toBe(true);
+  });
+});
+
+describe('keys that Go has no hash of', () => {
+  it.each([
+    ["{semver('1.2.3'): 1}", 'cel.Semver'],
+    ['{format.date(): 1}', 'cel.Format'],
+    ["dyn(semver('1.2.3')) in {'a': object.spec.map.a}", 'cel.Semver'],
+    ["dyn(b'a') in ['a']", 'types.Bytes'],
+  ])('ends the evaluation of %s', (source, type) => {
+    expect(result(source)).toMatchObject({
+      error: `internal error: runtime error: hash of unhashable type ${type}`,
+    });
+  });
+
+  it('looks for them in maps of a review', () => {
+    expect(result("semver('1.2.3') in object.spec.map")).toBe(false);
+  });
+});
+
+describe('error texts with Go types', () => {
+  it.each([
+    ['[dyn(1)][variables.v]', "dyn({'a': 1})", 'invalid qualifier type: *types.baseMap'],
+    ['[dyn(1)][object.spec.map]', '1', 'invalid qualifier type: map[string]interface {}'],
+    ['object.spec.strings[format.date()]', '1', 'invalid qualifier type: cel.Format'],
+    ["object.spec.strings[quantity('1')]", '1', 'invalid qualifier type: cel.Quantity'],
+    ["object.spec.strings[quantity('1').add(1)]", '1', 'invalid qualifier type: *cel.Quantity'],
+    ['object.spec.map.flatten()', '1', 'no such overload: map(dyn, dyn).flatten()'],
+  ])('tells them for %s', (source, variable, error) => {
+    expect(result(source, variable)).toMatchObject({ error });
+  });
+});
+
+describe('functions with a leading dot', () => {
+  it('looks at their literals as at those of others', () => {
+    expect(result(".timestamp('')")).toContain('invalid timestamp argument');
+  });
+});
