@@ -44,7 +44,7 @@ export function cacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
 /** Everything that changes the result of a build, as 16 hexadecimal digits. */
 export function contentKey(recipe: Recipe): string {
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum'])
+  for (const file of ['go.mod', 'go.sum', ...(recipe.sources ?? [])])
     hash.update(readFileSync(join(recipe.moduleDirectory, file))).update('\0');
   hash.update(JSON.stringify([recipe.buildFlags, recipe.binaries, process.platform, process.arch]));
   return hash.digest('hex').slice(0, 16);

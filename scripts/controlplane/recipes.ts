@@ -10,7 +10,8 @@ export type KubernetesVersion = '1.36' | '1.29';
 
 export const KUBERNETES_VERSIONS: readonly KubernetesVersion[] = ['1.36', '1.29'];
 
-export type BinaryName = 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'etcd';
+/** `peer` is no part of a control plane: it evaluates CEL for `npm run bench` and `npm run fuzz` (test/bench/go). */
+export type BinaryName = 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'etcd' | 'peer';
 
 /** One command to build: its file name, the Go package, and the version that it will report. */
 export interface BinaryRecipe {
@@ -24,6 +25,8 @@ export interface Recipe {
   readonly release: string;
   /** Folder that holds go.mod, go.sum and tools.go. */
   readonly moduleDirectory: string;
+  /** Further files there that change the result: those of programs that are our own. */
+  readonly sources?: readonly string[];
   readonly binaries: readonly BinaryRecipe[];
   /** Arguments of `go build` that change the result; part of the cache key. */
   readonly buildFlags: readonly string[];

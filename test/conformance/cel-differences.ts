@@ -69,7 +69,7 @@ function samePositions(wanted: unknown, got: string): boolean {
   return withoutExpectations(got).startsWith(withoutExpectations(whole));
 }
 
-function withoutExpectations(text: string): string {
+export function withoutExpectations(text: string): string {
   return text.replaceAll(/^(.*ERROR: <input>:\d+:\d+: Syntax error:).*$/gm, '$1');
 }
 

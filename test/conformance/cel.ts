@@ -158,7 +158,7 @@ interface Request {
   readonly name?: string;
 }
 
-function bind(value: Value, { authorize }: ScriptedAuthorizer): AuthorizerBinding {
+export function bind(value: Value, { authorize }: ScriptedAuthorizer): AuthorizerBinding {
   const request = value as unknown as Request;
   const { username = '', uid = '', groups = [], extra = {} } = request.userInfo ?? {};
   return bindAuthorizer(

@@ -1,0 +1,66 @@
+/** Whether both sides made the same of a case: compile verdict and text, type, value, error text, cost. */
+import { withoutExpectations } from '../conformance/cel-differences.ts';
+import { canonicalText } from '../conformance/typed-values.ts';
+import type { Answer, Outcome, PeerAnswer } from './sides.ts';
+
+/** @returns the first difference; undefined: there is none. */
+export function difference(ours: Answer, peer: PeerAnswer): string | undefined {
+  // What the API server's code does not survive must only be known as such here.
+  if (peer.panic !== undefined) {
+    return ours.panics ? undefined : `the API server panics (${peer.panic}), we do not know of it`;
+  }
+  return compileDifference(ours, peer) ?? outcomeDifference(ours, peer);
+}
+
+function compileDifference({ compile }: Answer, peer: PeerAnswer): string | undefined {
+  const theirs = peer.compile;
+  if (theirs === undefined) return 'the API server does not say whether it compiles';
+  if (compile.ok !== theirs.ok) {
+    return compile.ok
+      ? `compiles here as ${compile.type}, there: ${theirs.error ?? ''}`
+      : `compiles there as ${theirs.type ?? ''}, here (${compile.phase}): ${compile.error}`;
+  }
+  if (compile.ok) {
+    return compile.type === theirs.type ? undefined : `type here ${compile.type}, there ${theirs.type ?? ''}`;
+  }
+  const said = theirs.error ?? '';
+  const same =
+    compile.phase === 'syntax'
+      ? withoutExpectations(compile.error) === withoutExpectations(said)
+      : compile.error === said;
+  return same ? undefined : `refused here (${compile.phase}):\n${compile.error}\nthere:\n${said}`;
+}
+
+function outcomeDifference({ outcome }: Answer, { outcomes = [] }: PeerAnswer): string | undefined {
+  if (outcome === undefined) return undefined;
+  const theirs = outcomes.map((one): Outcome => ({
+    ...(one.error === undefined ? {} : { error: withoutKinds(one.error) }),
+    ...(one.fatal === undefined ? { cost: one.cost } : { fatal: one.fatal }),
+    ...(one.value === undefined ? {} : { value: canonicalText(sorted(one.value)) }),
+  }));
+  if (theirs.some((one) => isSame(one, outcome))) return undefined;
+  return `here:  ${JSON.stringify(outcome)}\nthere: ${theirs.map((one) => JSON.stringify(one)).join('\n   or: ')}`;
+}
+
+/** Go has several ways to keep a list; which of them it was is not imitated. */
+function withoutKinds(error: string): string {
+  return error.replaceAll('*types.concatList', '*types.baseList');
+}
+
+function isSame(a: Outcome, b: Outcome): boolean {
+  return a.value === b.value && a.error === b.error && a.fatal === b.fatal && a.cost === b.cost;
+}
+
+/** Typed JSON whose maps are in the order of the texts of their keys, as `typedText` has them. */
+function sorted(typed: unknown): unknown {
+  if (typed === null || typeof typed !== 'object') return typed;
+  const [kind, content] = Object.entries(typed)[0] ?? ['', null];
+  if (kind === 'list') return { list: (content as readonly unknown[]).map(sorted) };
+  if (kind === 'optional') return { optional: sorted(content) };
+  if (kind !== 'map') return typed;
+  const pairs = (content as readonly (readonly [unknown, unknown])[]).map(
+    ([key, value]): [string, unknown] => [canonicalText(sorted(key)), [sorted(key), sorted(value)]],
+  );
+  pairs.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  return { map: pairs.map(([, pair]) => pair) };
+}
