@@ -74,3 +74,12 @@ describe('functions with a leading dot', () => {
     expect(result(".timestamp('')")).toContain('invalid timestamp argument');
   });
 });
+
+describe('the smallest int64 as a quantity', () => {
+  it.each([
+    ["quantity('1Gi').add(-9223372036854775808).sub(quantity('1Gi'))", '-9223372036854775808'],
+    ["quantity('1Gi').add(-4611686018427387904).sub(quantity('1Gi'))", '-4Ei'],
+  ])('has no suffix, unlike others: %s', (source, text) => {
+    expect(String(result(source))).toBe(text);
+  });
+});

@@ -65,6 +65,8 @@ const DECIMAL_SUFFIXES: ReadonlyMap<string, number> = new Map([
   ['E', 18],
 ]);
 
+const SMALLEST_INT64 = -(2n ** 63n);
+
 /** By the power of 1024, from one. */
 const BINARY_SUFFIXES = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
@@ -379,6 +381,8 @@ export class ResourceQuantity {
     if (amount.unscaled === 0n) return '0';
     const whole = this.#format === 'BinarySI' ? wholeOfBinary(amount) : undefined;
     if (whole !== undefined) {
+      // Go cannot negate the smallest int64, and finds no factors in it.
+      if (this.#decimal === undefined && whole === SMALLEST_INT64) return String(whole);
       const { value, times } = withoutFactor(whole, 1024n);
       return String(value) + (times === 0 ? '' : (BINARY_SUFFIXES[times - 1] ?? ''));
     }
