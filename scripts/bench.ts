@@ -17,6 +17,7 @@ import { ProcessNumbers } from '../test/bench/process-numbers.ts';
 import { renderReport } from '../test/bench/report.ts';
 import type { BenchResult, Machine, RolloutRun } from '../test/bench/result.ts';
 import { large, parallel } from '../test/bench/scenarios/large.ts';
+import { policies } from '../test/bench/scenarios/policies.ts';
 import { bodies, bursts, highest, rates } from '../test/bench/scenarios/rates.ts';
 import { certificate, sigterm } from '../test/bench/scenarios/rollout.ts';
 import { coldStart, loaderCheck, memory } from '../test/bench/scenarios/start.ts';
@@ -27,6 +28,7 @@ import { createProcessGuard } from '../test/cluster/support/processes.ts';
 type Scenario = (bench: Bench) => Promise<Partial<BenchResult>>;
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  policies,
   loader: loaderCheck,
   'cold-start': coldStart,
   memory,
@@ -53,6 +55,9 @@ const FULL: Pace = {
   largeSeconds: 5,
   rolloutRuns: 3,
   rates: [200, 500, 1_000, 2_000],
+  policyMilliseconds: 150,
+  expressionMilliseconds: 10,
+  policySamples: 3_000,
 };
 const QUICK: Pace = {
   rounds: 1,
@@ -67,12 +72,16 @@ const QUICK: Pace = {
   largeSeconds: 1,
   rolloutRuns: 1,
   rates: [200, 500, 1_000, 2_000],
+  policyMilliseconds: 40,
+  expressionMilliseconds: 3,
+  policySamples: 1_000,
 };
 
 const HELP = `npm run bench -- [options]
 
   --quick        the same scenarios in about 90 s, with less to stand on
   --only NAMES   of: ${Object.keys(SCENARIOS).join(', ')} (with commas, or given again)
+  --kubescape DIR  folder of the kubescape set (docs/conformance.md), whose policies are compared with Go
   --write-docs   writes docs/benchmarks.md from this run
   --help
 
@@ -83,6 +92,7 @@ interface Options {
   readonly quick: boolean;
   readonly writeDocs: boolean;
   readonly names: readonly string[];
+  readonly kubescape: string | undefined;
 }
 
 function options(): Options | undefined {
@@ -90,6 +100,7 @@ function options(): Options | undefined {
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true, default: [] },
+      kubescape: { type: 'string' },
       'write-docs': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -101,7 +112,7 @@ function options(): Options | undefined {
     throw new Error(`no scenario ${unknown.join(', ')}: choose from ${Object.keys(SCENARIOS).join(', ')}`);
   }
   const names = only.length === 0 ? Object.keys(SCENARIOS) : only;
-  return { quick: values.quick, writeDocs: values['write-docs'], names };
+  return { quick: values.quick, writeDocs: values['write-docs'], names, kubescape: values.kubescape };
 }
 
 async function leaves(nowMs: number): Promise<Pick<Bench, 'leaves' | 'ca'>> {
@@ -151,6 +162,7 @@ async function runScenarios(chosen: Options): Promise<BenchResult> {
       numbers: new ProcessNumbers(),
       starter: new ServerStarter(guard, directory),
       mount: new SecretMount(join(directory, 'tls'), certificates.leaves[0]),
+      kubescape: chosen.kubescape,
       say: (line) => console.log(line),
     };
     const parts: Partial<BenchResult> = {};

@@ -27,6 +27,11 @@ export interface Pace {
   readonly largeSeconds: number;
   readonly rolloutRuns: number;
   readonly rates: readonly number[];
+  /** Milliseconds of one side of one real policy, and of one expression of another engine. */
+  readonly policyMilliseconds: number;
+  readonly expressionMilliseconds: number;
+  /** Requests of a round in this process. */
+  readonly policySamples: number;
 }
 
 export interface Bench {
@@ -40,6 +45,8 @@ export interface Bench {
   readonly ca: readonly string[];
   /** A second leaf by a second authority, for the swap; `ca` trusts both. */
   readonly leaves: readonly [TlsPair, TlsPair];
+  /** Folder of the kubescape set, if it is known. */
+  readonly kubescape: string | undefined;
   /** One line of progress. */
   say(line: string): void;
 }

@@ -1,13 +1,8 @@
 /** The budgets of docs/architecture.md that this version can be held to, and whether a result keeps them. */
 import type { BenchResult, LargeResult, Pair, RateResult, RolloutRun, Round } from './result.ts';
+import { atMost, below, digits, type BudgetRow } from './budget-row.ts';
+import { policyBudgets } from './policies/report.ts';
 import { median } from './statistics.ts';
-
-export interface BudgetRow {
-  readonly what: string;
-  readonly budget: string;
-  readonly measured: string;
-  readonly met: boolean;
-}
 
 const MIB = 1024 * 1024;
 /** Rollouts that must pass without a lost request, each kind; a quick run has time for one. */
@@ -16,6 +11,7 @@ const ROLLOUT_RUNS = { full: 3, quick: 1 } as const;
 /** One row for each budget whose scenario was run. */
 export function budgetRows(result: BenchResult): readonly BudgetRow[] {
   return [
+    ...policyBudgets(result),
     ...rateRows(result),
     ...(result.highest === undefined ? [] : [highestRow(result.highest.ours.perSecond)]),
     ...(result.large ?? []).flatMap(largeRows),
@@ -24,20 +20,6 @@ export function budgetRows(result: BenchResult): readonly BudgetRow[] {
     ...rolloutRows(result, 'sigterm', 'SIGTERM of each of two processes, 500 requests/s'),
     ...rolloutRows(result, 'certificate', 'certificate swap, 500 requests/s'),
   ];
-}
-
-function atMost(what: string, limit: number, value: number, unit: string): BudgetRow {
-  return { what, budget: `≤ ${limit}${unit}`, measured: `${digits(value)}${unit}`, met: value <= limit };
-}
-
-function below(what: string, limit: number, value: number, unit: string): BudgetRow {
-  return { what, budget: `< ${limit}${unit}`, measured: `${digits(value)}${unit}`, met: value < limit };
-}
-
-/** Three significant digits, and no exponent. */
-export function digits(value: number): string {
-  const magnitude = Math.abs(value);
-  return value.toFixed(magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 ? 2 : 3);
 }
 
 /** The rate that the budgets of latency and processor time are about. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { budgetRows, digits } from './budgets.ts';
+import { digits } from './budget-row.ts';
+import { budgetRows } from './budgets.ts';
 import { renderReport } from './report.ts';
 import type { BenchResult, RolloutRun, Round } from './result.ts';
 

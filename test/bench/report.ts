@@ -1,5 +1,8 @@
 /** A result as a readable page. Pure: the same result gives the same text. */
-import { budgetRows, digits } from './budgets.ts';
+import { digits } from './budget-row.ts';
+import { budgetRows } from './budgets.ts';
+import { section, table } from './page.ts';
+import { policySection } from './policies/report.ts';
 import type { BenchResult, Pair, Round } from './result.ts';
 import { median, spread } from './statistics.ts';
 
@@ -13,6 +16,7 @@ export function renderReport(result: BenchResult): string {
   const sections = [
     introduction(result),
     budgets(result),
+    policySection(result),
     rates(result),
     highest(result),
     bodies(result),
@@ -22,15 +26,6 @@ export function renderReport(result: BenchResult): string {
     rollout(result),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
-}
-
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-function section(title: string, text: string, body: string): string {
-  return `## ${title}\n\n${text === '' ? '' : `${text}\n\n`}${body}`;
 }
 
 const gibibytes = (bytes: number): string => `${digits(bytes / 1024 / MIB)} GiB`;

@@ -1,5 +1,6 @@
 /** The JSON result of one run: what was measured, before anybody rounds or judges it. */
 import type { BodyName } from './corpus.ts';
+import type { Sides } from './policies/timing.ts';
 
 /** One round of load on one server. Milliseconds unless named otherwise. */
 export interface Round {
@@ -98,6 +99,42 @@ export interface RolloutRun {
   readonly endedAfterMs: readonly number[];
 }
 
+/** One real policy, microseconds: ours and the API server's own code in turn on the same requests. */
+export interface PolicyTimes {
+  readonly name: string;
+  readonly requests: number;
+  readonly hasPatterns: boolean;
+  /** Both refused the same requests. */
+  readonly agree: boolean;
+  /** Of one request; ours with all of what leads to the answer, theirs without matching and parameters. */
+  readonly evaluation: Sides;
+  /** Of all expressions of the policy, types checked. */
+  readonly compilation: Sides;
+}
+
+/** Another engine of the npm registry, on the expressions for which it gives what the API server gives. */
+export interface EngineTimes {
+  readonly name: string;
+  readonly hasPatterns: boolean;
+  readonly expressions: number;
+  /** Of how many that were tried. */
+  readonly tried: number;
+  /** Geometric mean of ours ÷ theirs, reading the review and converting it included. */
+  readonly ratio: number;
+}
+
+export interface PoliciesResult {
+  /** Undefined, with the reason, where there is nothing to compare with. */
+  readonly peer?: readonly PolicyTimes[];
+  readonly leftOut?: string;
+  readonly engines: readonly EngineTimes[];
+  /** So many policies on one review of 4 KiB in this process, reading it included. */
+  readonly requests: readonly { readonly policies: number; readonly p50Ms: number; readonly p99Ms: number }[];
+  /** The longest that one expression of those that are meant to be slow kept everything else waiting. */
+  readonly stall: { readonly expression: string; readonly ms: number };
+  readonly bytesPerExpression: number;
+}
+
 export interface Machine {
   readonly cores: number;
   readonly model: string;
@@ -130,4 +167,5 @@ export interface BenchResult {
   };
   readonly bursts?: readonly BurstResult[];
   readonly rollout?: readonly RolloutRun[];
+  readonly policies?: PoliciesResult;
 }

@@ -72,7 +72,7 @@ export function outcomesOf(
   });
 }
 
-function evidenceOf(recorded: RequestCase, request: AdmissionRequest): Evidence {
+export function evidenceOf(recorded: RequestCase, request: AdmissionRequest): Evidence {
   return {
     namespace: (name) => recorded.namespaces.find((one) => one.metadata.name === name) ?? null,
     paramKind: recordedParamKind,
