@@ -77,7 +77,9 @@ export interface Catalogue {
   readonly minor: number;
   readonly syntax: Syntax;
   readonly functions: ReadonlyMap<string, DeclaredFunction>;
+  /** Those of well-known messages among them. */
   readonly constants: ReadonlyMap<string, NamedConstant>;
+  readonly qualifiers: ReadonlySet<string>;
 }
 
 /** @param libraries in the order in which the API server adds them, the standard library first. */
@@ -101,7 +103,9 @@ export function catalogue(
       if (isOpen(definition, minor)) declare(functions, definition, minor);
     }
   }
-  return { minor, syntax: syntaxOf(minor), functions, constants };
+  nameMessages(WELL_KNOWN_MESSAGES, constants);
+  const qualifiers = qualifiersOf([...functions.keys(), ...constants.keys()]);
+  return { minor, syntax: syntaxOf(minor), functions, constants, qualifiers };
 }
 
 function declare(
@@ -167,25 +171,31 @@ export function environment(known: Catalogue, options: EnvironmentOptions): Envi
     variables.set('authorizer.requestResource', opaque('kubernetes.authorization.ResourceCheck'));
   }
   for (const [name, type] of options.variables ?? []) variables.set(name, type);
-  const messages = new Map(WELL_KNOWN_MESSAGES);
-  const constants = new Map(known.constants);
+  const messages = new Map<string, Message>();
   for (const type of variables.values()) registerStructs(type, messages);
-  for (const [name, { type }] of messages) {
-    // A message is a name of its type too; those that stand for another type are not registered as values.
-    const registered = type.kind === 'struct' && WELL_KNOWN_MESSAGES.has(name);
-    if (!constants.has(name)) constants.set(name, { kind: 'type', type, registered });
-  }
+  const constants = new Map(known.constants);
+  nameMessages(messages, constants);
+  const qualifiers = new Set(known.qualifiers);
+  for (const name of qualifiersOf([...variables.keys(), ...messages.keys()])) qualifiers.add(name);
   return {
     minor: known.minor,
     syntax: known.syntax,
     functions: known.functions,
     variables,
     constants,
-    messages,
-    qualifiers: qualifiersOf([...known.functions.keys(), ...variables.keys(), ...constants.keys()]),
+    messages: new Map([...messages, ...WELL_KNOWN_MESSAGES]),
+    qualifiers,
     crossTypeComparisons: known.minor >= CROSS_TYPE_COMPARISONS_SINCE,
     literalValidators: known.minor >= VALIDATORS_SINCE,
   };
+}
+
+/** A message is a name of its type too; those that stand for another type are not registered as values. */
+function nameMessages(messages: ReadonlyMap<string, Message>, constants: Map<string, NamedConstant>): void {
+  for (const [name, { type }] of messages) {
+    const registered = type.kind === 'struct' && WELL_KNOWN_MESSAGES.has(name);
+    if (!constants.has(name)) constants.set(name, { kind: 'type', type, registered });
+  }
 }
 
 function qualifiersOf(names: readonly string[]): ReadonlySet<string> {
