@@ -54,6 +54,20 @@ export class Frame {
     if (this.cost > this.limit) throw new EvaluationCancelled(LIMIT_EXCEEDED);
   }
 
+  /**
+   * A step that cel-go takes back: `has()` of `?:`, which has no cost itself. Its counter is unsigned, so that less than
+   * nothing is more than any limit.
+   *
+   * @throws EvaluationCancelled where nothing has cost anything yet: the expression failed at its start.
+   */
+  refund(): void {
+    if (this.cost > 0) this.cost -= 1;
+    else {
+      this.cost = Number.MAX_SAFE_INTEGER;
+      throw new EvaluationCancelled(LIMIT_EXCEEDED);
+    }
+  }
+
   /** Once before each round of a macro. */
   iterate(): void {
     if (++this.#iterations % CHECK_FREQUENCY === 0 && this.activation.interrupted?.() === true) {

@@ -29,7 +29,7 @@ export function testPlan(attribute: Attribute): Plan {
     attribute,
     run: (frame) => {
       const value = resolve(frame);
-      frame.charge(cost - 1);
+      if (cost === 0) frame.refund();
       return value instanceof Optional ? value.value !== undefined : value;
     },
   };

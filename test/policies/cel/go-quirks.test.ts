@@ -15,7 +15,8 @@ function result(source: string, variable = '1'): unknown {
   const program = cel.compile(source, environment);
   if (!program.ok) return `${program.phase}: ${program.error}`;
   const evaluation = program.evaluate(withVariables({ object: OBJECT }, variables), new Budget(10_000_000));
-  return 'error' in evaluation ? evaluation : 'value' in evaluation && evaluation.value;
+  if ('fatal' in evaluation) return 'the budget is spent';
+  return 'error' in evaluation ? evaluation : evaluation.value;
 }
 
 const UNDEFINED_TYPE = 'program: program instantiation failed: reference to undefined type: v';
@@ -81,5 +82,18 @@ describe('the smallest int64 as a quantity', () => {
     ["quantity('1Gi').add(-4611686018427387904).sub(quantity('1Gi'))", '-4Ei'],
   ])('has no suffix, unlike others: %s', (source, text) => {
     expect(String(result(source))).toBe(text);
+  });
+});
+
+describe('has() of a choice that fails before anything was counted', () => {
+  it.each(['has((dyn([]) ? {} : {}).a) || true', 'variables.v'])('spends the budget: %s', (source) => {
+    expect(result(source, 'has((dyn([]) ? {} : {}).a)')).toBe('the budget is spent');
+  });
+
+  it('only fails where something was', () => {
+    expect(result('1 + 1 == 2 && has((dyn([]) ? {} : {}).a)')).toEqual({
+      error: 'no such overload',
+      cost: 1,
+    });
   });
 });
