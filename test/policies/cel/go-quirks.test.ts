@@ -97,3 +97,18 @@ describe('has() of a choice that fails before anything was counted', () => {
     });
   });
 });
+
+describe('a constant pattern on what is a text to Go', () => {
+  it.each([
+    "dyn(string).matches('^string$')",
+    "dyn(google.protobuf.Timestamp).find('T.*') == 'Timestamp'",
+    "dyn(optional.of('abc')).findAll('b', dyn(optional.of(1))) == ['b']",
+    "matches(dyn(optional.of(optional.of('abc'))), 'b')",
+  ])('finds it: %s', (source) => {
+    expect(result(source)).toBe(true);
+  });
+
+  it('finds nothing in an empty optional', () => {
+    expect(result("dyn(optional.none()).find('b')")).toMatchObject({ error: 'no such overload' });
+  });
+});

@@ -14,6 +14,12 @@ import {
   type Value,
 } from '../values.ts';
 
+/** What Go code sees that takes a value as it lies: a type is its name, an optional is what it holds. */
+export function plainValue(value: Value): Value {
+  if (value instanceof TypeValue) return value.name;
+  return value instanceof Optional ? plainValue(value.value ?? null) : value;
+}
+
 export function goText(value: Value): string {
   switch (typeNameOf(value)) {
     case 'string':

@@ -4,6 +4,7 @@ import { searchEffort } from '../effort.ts';
 import type { Library } from '../library.ts';
 import { CelError, type Value } from '../values.ts';
 import { member } from './declare.ts';
+import { plainValue } from './go-value.ts';
 import { type Pattern, Patterns, compilePattern } from './patterns.ts';
 import { patternCost } from './standard-strings.ts';
 
@@ -16,7 +17,9 @@ function bind(search: Search) {
   return (source: string): ((...args: readonly Value[]) => Value) | CelError => {
     const pattern = compilePattern(source);
     if (pattern instanceof CelError) return pattern;
-    return (text = null, _source, limit = -1) => {
+    return (given = null, _source, most = -1) => {
+      const text = plainValue(given);
+      const limit = plainValue(most);
       if (typeof text !== 'string' || !isInt(limit)) return new CelError('no such overload');
       return search(pattern, text, Number(limit));
     };

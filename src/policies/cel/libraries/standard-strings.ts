@@ -5,6 +5,7 @@ import type { CallFacts, FunctionDefinition, Library } from '../library.ts';
 import { REGEX_LENGTH, STRING_TRAVERSAL, actualSize, stringCost } from '../sizes.ts';
 import { CelError, type Value } from '../values.ts';
 import { global, member } from './declare.ts';
+import { plainValue } from './go-value.ts';
 import { Patterns, compilePattern } from './patterns.ts';
 
 const PARAMETERS = [STRING, STRING];
@@ -73,5 +74,8 @@ export function standardStrings(): Library {
 function bindMatches(source: string): ((text: Value) => Value) | CelError {
   const pattern = compilePattern(source);
   if (pattern instanceof CelError) return pattern;
-  return (text) => (typeof text === 'string' ? pattern.test(text) : noSuchOverload());
+  return (given) => {
+    const text = plainValue(given);
+    return typeof text === 'string' ? pattern.test(text) : noSuchOverload();
+  };
 }
