@@ -160,7 +160,7 @@ export class Fuzzer {
 function randomCase(random: Random): RandomCase {
   const scope = new Map<string, string>();
   const variables: { name: string; expression: string }[] = [];
-  const types = Object.keys(PRODUCTIONS).filter((type) => type !== 'any' && type !== 'pattern');
+  const types = Object.keys(PRODUCTIONS).filter((type) => !['any', 'pattern', 'zone'].includes(type));
   if (random.chance(VARIABLES_CHANCE)) {
     for (const name of ['first', 'second']) {
       const type = random.pick(types);

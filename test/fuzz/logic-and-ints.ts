@@ -123,7 +123,7 @@ export const LOGIC_AND_INTS: Readonly<Record<string, readonly string[]>> = {
     '$string.indexOf($string, $int)',
     '$timestamp.getFullYear()',
     "$timestamp.getHours('Europe/Berlin')",
-    '$timestamp.getMinutes($string)',
+    '$timestamp.getMinutes($zone)',
     '$timestamp.getDayOfYear()',
     '$duration.getHours()',
     '$ints.lastIndexOf($int)',

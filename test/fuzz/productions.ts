@@ -221,6 +221,7 @@ export const PRODUCTIONS: Readonly<Record<string, readonly string[]>> = {
     '$ints.transformMapEntry(i, v, {string(v): i})',
     '($bool ? $imap : $imap)',
   ],
+  zone: ["'UTC'", "'America/New_York'", "'-08:30'", "'Nowhere/City'", "''", "'Asia/Kathmandu'", '$dyn'],
   timestamp: [
     "timestamp('2024-02-29T12:00:00Z')",
     "timestamp('1969-12-31T23:59:59.999Z')",

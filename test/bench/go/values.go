@@ -33,6 +33,9 @@ func typed(value ref.Val) any {
 		return form("string", string(v))
 	case types.Bytes:
 		return form("bytes", []byte(v))
+	case *types.Err:
+		// An optional may hold one.
+		return form("error", v.Error())
 	case types.Null:
 		return form("null", nil)
 	case types.Duration:
