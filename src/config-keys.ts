@@ -92,7 +92,8 @@ export const KEYS = {
     z.enum(['webhooks', 'reconciler', 'installer']),
     ['webhooks'],
     'webhooks, reconciler or installer',
-    'What this process does. This version has the role webhooks only; the other two are refused.',
+    'What this process does. installer stands alone: it writes what the webhooks must not be able to write. ' +
+      'reconciler is not in this version.',
   ),
   state: choice(
     ['cached', 'live'],
@@ -265,6 +266,22 @@ export const KEYS = {
     },
   },
   policies: {
+    sources: list(
+      z.enum(['configMaps', 'customResources']),
+      [],
+      'configMaps or customResources',
+      'Where policies come from in the cluster, beside policies.files and policies.directory: ConfigMaps with the ' +
+        'label gate.pacto.trianalab.io/policies "true" in policies.namespaces; ValidatingAdmissionPolicies and their ' +
+        'bindings of the group gate.pacto.trianalab.io. Of one name the first counts: files before custom resources ' +
+        'before ConfigMaps.',
+    ),
+    namespaces: list(
+      label,
+      [],
+      'namespaces',
+      'Namespaces whose ConfigMaps may hold policies: whoever may write ConfigMaps there writes policies. Default: ' +
+        'the namespace that this runs in (POD_NAMESPACE).',
+    ),
     files: list(
       word,
       [],
@@ -290,6 +307,46 @@ export const KEYS = {
       'Kinds that policies may have as paramKind. Parameters are read by name. :Cluster is for kinds without ' +
         'namespaces, :plural for kinds whose resource is not their name with an s.',
     ),
+    excludedNamespaces: list(
+      label,
+      // webhook-operations.md R1.
+      ['kube-system', 'kube-public', 'kube-node-lease'],
+      'namespaces',
+      'Namespaces that the generated entries of policies never reach, beside that of the gate itself: what the ' +
+        'cluster needs to recover lives there. Each one taken out of the list can lock the cluster.',
+    ),
+    enforcement: choice(
+      ['auto', 'native', 'webhooks'],
+      'auto',
+      'What enforces policies, for the role installer: native objects where the API server proves that it enforces ' +
+        'them and webhook entries elsewhere, or one of the two.',
+    ),
+  },
+  installer: {
+    service: optionalText(
+      'namespace/name or namespace/name:port',
+      'Service in front of the webhook servers, in the entries that are written (port 443 if left out).',
+    ),
+    url: optionalText('an https URL', 'https URL of the webhook server, instead of installer.service.'),
+    caFile: optionalText(
+      'a file name',
+      'CA certificates that the API server is to trust, PEM, in the entries that are written; read again when it changes.',
+    ),
+    timeoutSeconds: count(
+      10,
+      1,
+      30,
+      'How long the API server waits for an answer, in the entries that are written.',
+    ),
+    namespace: {
+      schema: label.optional(),
+      kind: 'text',
+      fallback: undefined,
+      need: 'a namespace',
+      text:
+        'Namespace of the gate: of the Lease by which one installer leads, and never reached by entries. Default: ' +
+        'POD_NAMESPACE, then that of installer.service.',
+    },
   },
 } as const;
 
@@ -303,6 +360,7 @@ const SECTION_TITLES: Readonly<Record<string, string>> = {
   log: 'Log',
   identity: 'Node identity',
   policies: 'Policies',
+  installer: 'Installer',
 };
 
 /** Sections that say what is enforced: options of every command that decides or writes entries. */

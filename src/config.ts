@@ -276,10 +276,10 @@ function contradictions(settings: Settings, origin: (path: string) => string): C
     problems.push(invalid(`${origin(path)}: ${message}`));
   };
   const { roles, identity } = settings;
-  const later = roles.filter((role) => role !== 'webhooks');
-  if (later.length > 0)
-    refuse('roles', `${later.join(' and ')}: not in this version, which has webhooks only`);
+  if (roles.includes('reconciler')) refuse('roles', 'reconciler: not in this version');
   else if (roles.length === 0) refuse('roles', 'need at least one role');
+  else if (roles.includes('installer') && roles.length > 1)
+    refuse('roles', 'installer stands alone: need a process of its own, under an account of its own');
   checkCluster(settings, refuse);
   checkListeners(settings, refuse);
   checkTls(settings, refuse);

@@ -55,6 +55,36 @@ export const NODE_RUNTIME_OBSERVATION: Kind = {
   namespaced: true,
 };
 
+const ADMISSION_GROUP = 'admissionregistration.k8s.io';
+/** Our own kinds (design decision 27). */
+export const GATE_GROUP = 'gate.pacto.trianalab.io';
+
+const policyKind = (group: string): Kind => ({
+  group,
+  version: 'v1',
+  kind: 'ValidatingAdmissionPolicy',
+  resource: 'validatingadmissionpolicies',
+  namespaced: false,
+});
+const policyBindingKind = (group: string): Kind => ({
+  group,
+  version: 'v1',
+  kind: 'ValidatingAdmissionPolicyBinding',
+  resource: 'validatingadmissionpolicybindings',
+  namespaced: false,
+});
+export const NATIVE_POLICY: Kind = policyKind(ADMISSION_GROUP);
+export const NATIVE_POLICY_BINDING: Kind = policyBindingKind(ADMISSION_GROUP);
+export const GATE_POLICY: Kind = policyKind(GATE_GROUP);
+export const GATE_POLICY_BINDING: Kind = policyBindingKind(GATE_GROUP);
+export const VALIDATING_WEBHOOK_CONFIGURATION: Kind = {
+  group: ADMISSION_GROUP,
+  version: 'v1',
+  kind: 'ValidatingWebhookConfiguration',
+  resource: 'validatingwebhookconfigurations',
+  namespaced: false,
+};
+
 /** `v1` or `apps/v1`, as in an object's `apiVersion`. */
 export function apiVersionOf(kind: Pick<Kind, 'group' | 'version'>): string {
   return kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;

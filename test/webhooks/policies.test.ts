@@ -13,6 +13,8 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { readerOver } from './decide-by.ts';
 import { edgeOf, rawRequest } from './edge-parts.ts';
 
+const IN_NO_CLUSTER = { sources: [], namespaces: [], excludedNamespaces: [], enforcement: 'auto' } as const;
+
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'pacto-gate-policies-'));
@@ -61,7 +63,13 @@ async function load({
   await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
   const lines: string[] = [];
   const config: Pick<Config, 'policies'> = {
-    policies: { files: [file], directory: undefined, compatibilityVersion: '1.36', paramKinds },
+    policies: {
+      files: [file],
+      directory: undefined,
+      compatibilityVersion: '1.36',
+      paramKinds,
+      ...IN_NO_CLUSTER,
+    },
   };
   const log = createLog({
     level: 'info',
@@ -368,7 +376,13 @@ describe('files of policies', () => {
   it('keep the server from starting if one cannot be read', async () => {
     const file = join(directory, 'broken.yaml');
     await writeFile(file, 'a: [');
-    const policies = { files: [file], directory: undefined, compatibilityVersion: '1.36', paramKinds: [] };
+    const policies = {
+      files: [file],
+      directory: undefined,
+      compatibilityVersion: '1.36',
+      paramKinds: [],
+      ...IN_NO_CLUSTER,
+    };
     const parts = {
       clock: new FakeClock(),
       log: createLog({ level: 'silent', format: 'json' }),
