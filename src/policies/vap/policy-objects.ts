@@ -42,6 +42,11 @@ export function minorOf(version: string): number {
   return Number(version.slice(version.indexOf('.') + 1));
 }
 
+/** The kind is that of `policyKindOf`. */
+export function readOf(kind: PolicyKind, object: KubeObject): Read<Policy> | Read<Binding> {
+  return kind === 'ValidatingAdmissionPolicy' ? readPolicy(object) : readBinding(object);
+}
+
 /** Of several objects with one name, which no API server could hold, the first counts. */
 export function policyObjectsOf(objects: readonly KubeObject[]): PolicyObjects {
   const policies = new Map<string, Policy>();
