@@ -12,7 +12,7 @@ import { readBinding } from './read.ts';
 import type { Binding, ParamRef } from './types.ts';
 import { matchErrors, selectorErrors } from './validate-match.ts';
 import { each, nameFaults, segmentFaults } from './validate-metadata.ts';
-import { answerWrite, type WriteAnswer, type WriteOptions } from './write-answer.ts';
+import { answerWrite, atOnce, type InSteps, type WriteAnswer, type WriteOptions } from './write-answer.ts';
 
 const ACTIONS = ['Audit', 'Deny', 'Warn'];
 const NOT_FOUND_ACTIONS = ['Deny', 'Allow'];
@@ -20,7 +20,17 @@ const ONE_OF_TWO = 'name and selector are mutually exclusive';
 
 /** What the API server would answer to whoever writes this object. Who may read the params is not asked (vap.md F10). */
 export function answerBindingWrite(object: unknown, options: WriteOptions): WriteAnswer {
-  return answerWrite(object, 'ValidatingAdmissionPolicyBinding', readBinding, bindingErrors, options);
+  return atOnce(bindingWrite(object, options));
+}
+
+/** As `answerBindingWrite`, in steps. */
+export function bindingWrite(object: unknown, options: WriteOptions): InSteps<WriteAnswer> {
+  return answerWrite(object, 'ValidatingAdmissionPolicyBinding', readBinding, bindingRules, options);
+}
+
+function* bindingRules(binding: Binding): InSteps<readonly FieldError[]> {
+  yield;
+  return bindingErrors(binding);
 }
 
 function bindingErrors({ policyName, paramRef, matchResources, validationActions }: Binding): FieldError[] {

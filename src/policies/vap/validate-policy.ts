@@ -18,7 +18,7 @@ import type { AuditAnnotation, MatchCondition, ParamKind, Policy, Validation, Va
 import { ExpressionRules } from './validate-expressions.ts';
 import { matchErrors } from './validate-match.ts';
 import { each } from './validate-metadata.ts';
-import { answerWrite, type WriteAnswer, type WriteOptions } from './write-answer.ts';
+import { answerWrite, atOnce, type InSteps, type WriteAnswer, type WriteOptions } from './write-answer.ts';
 
 const FAILURE_POLICIES = ['Fail', 'Ignore'];
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
@@ -29,17 +29,22 @@ const NOTHING_TO_DO = 'validations or auditAnnotations must contain at least one
 
 /** What the API server would answer to whoever writes this object. Who may use the paramKind is not asked (vap.md F10). */
 export function answerPolicyWrite(object: unknown, options: WriteOptions): WriteAnswer {
-  const rules = (policy: Policy, name: string, old: Policy | undefined): readonly FieldError[] =>
+  return atOnce(policyWrite(object, options));
+}
+
+/** As `answerPolicyWrite`, with a step after each expression. */
+export function policyWrite(object: unknown, options: WriteOptions): InSteps<WriteAnswer> {
+  const rules = (policy: Policy, name: string, old: Policy | undefined): InSteps<readonly FieldError[]> =>
     policyErrors(policy, name, new ExpressionRules(options.cel, options.minor, policy, old), old);
   return answerWrite(object, 'ValidatingAdmissionPolicy', readPolicy, rules, options);
 }
 
-function policyErrors(
+function* policyErrors(
   policy: Policy,
   name: string,
   expressions: ExpressionRules,
   old: Policy | undefined,
-): FieldError[] {
+): InSteps<readonly FieldError[]> {
   const { failurePolicy, paramKind, matchConstraints, validations, auditAnnotations } = policy;
   const errors: FieldError[] = [];
   if (!FAILURE_POLICIES.includes(failurePolicy)) {
@@ -54,13 +59,12 @@ function policyErrors(
     }
   }
   if (old === undefined || !sameConditions(policy, old)) {
-    errors.push(...conditionErrors(policy.matchConditions, expressions));
+    errors.push(...(yield* conditionErrors(policy.matchConditions, expressions)));
   }
-  errors.push(
-    ...policy.variables.flatMap((variable, index) =>
-      variableErrors(variable, `spec.variables[${String(index)}]`, expressions),
-    ),
-  );
+  for (const [index, variable] of policy.variables.entries()) {
+    errors.push(...variableErrors(variable, `spec.variables[${String(index)}]`, expressions));
+    yield;
+  }
   if (validations.length === 0 && auditAnnotations.length === 0) {
     errors.push(
       required('spec.validations', NOTHING_TO_DO),
@@ -68,12 +72,11 @@ function policyErrors(
     );
     return errors;
   }
-  errors.push(
-    ...validations.flatMap((validation, index) =>
-      validationErrors(validation, `spec.validations[${String(index)}]`, expressions),
-    ),
-    ...annotationErrors(auditAnnotations, name, expressions),
-  );
+  for (const [index, validation] of validations.entries()) {
+    errors.push(...validationErrors(validation, `spec.validations[${String(index)}]`, expressions));
+    yield;
+  }
+  errors.push(...(yield* annotationErrors(auditAnnotations, name, expressions)));
   return errors;
 }
 
@@ -117,7 +120,10 @@ function kindErrors(kind: string, field: string): FieldError[] {
   return [invalid(field, shownText(kind), detail)];
 }
 
-function conditionErrors(conditions: readonly MatchCondition[], expressions: ExpressionRules): FieldError[] {
+function* conditionErrors(
+  conditions: readonly MatchCondition[],
+  expressions: ExpressionRules,
+): InSteps<readonly FieldError[]> {
   const field = 'spec.matchConditions';
   const errors: FieldError[] = [];
   if (conditions.length > MAX_MATCH_CONDITIONS) {
@@ -129,6 +135,7 @@ function conditionErrors(conditions: readonly MatchCondition[], expressions: Exp
     const trimmed = trimSpace(expression);
     if (trimmed === '') errors.push(required(`${at}.expression`));
     else errors.push(...expressions.condition(trimmed, `${at}.expression`));
+    yield;
     if (name === '') {
       errors.push(required(`${at}.name`));
       continue;
@@ -185,11 +192,11 @@ function messageErrors(message: string, field: string): FieldError[] {
   return [invalid(field, shownText(message), 'must not contain line breaks')];
 }
 
-function annotationErrors(
+function* annotationErrors(
   annotations: readonly AuditAnnotation[],
   policyName: string,
   expressions: ExpressionRules,
-): FieldError[] {
+): InSteps<readonly FieldError[]> {
   const field = 'spec.auditAnnotations';
   const errors: FieldError[] = [];
   if (annotations.length > MAX_AUDIT_ANNOTATIONS) {
@@ -208,6 +215,7 @@ function annotationErrors(
     errors.push(...valueErrors(valueExpression, `${at}.valueExpression`, expressions));
     if (keys.has(key)) errors.push(duplicate(`${at}.key`, shownText(key)));
     keys.add(key);
+    yield;
   }
   return errors;
 }

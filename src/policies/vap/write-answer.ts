@@ -35,14 +35,27 @@ const STATIC_WARNED_SINCE = 36;
 const STATIC_REFUSED_SINCE = 37;
 const STATIC_RULE = `names ending with "${STATIC_SUFFIX}" are reserved for static manifest-based configurations and cannot be managed via the API`;
 
+/**
+ * Work that is done bit by bit: whoever drives it may let others work at each step, for a policy may hold thousands of
+ * expressions.
+ */
+export type InSteps<Result> = Generator<undefined, Result, undefined>;
+
+/** Does all of it at once. */
+export function atOnce<Result>(steps: InSteps<Result>): Result {
+  let next = steps.next();
+  while (next.done !== true) next = steps.next();
+  return next.value;
+}
+
 /** Answers for one kind. */
-export function answerWrite<T>(
+export function* answerWrite<T>(
   object: unknown,
   kind: string,
   read: (object: unknown) => Read<T>,
-  rules: (value: T, name: string, old: T | undefined) => readonly FieldError[],
+  rules: (value: T, name: string, old: T | undefined) => InSteps<readonly FieldError[]>,
   { minor, old, group = 'admissionregistration.k8s.io' }: WriteOptions,
-): WriteAnswer {
+): InSteps<WriteAnswer> {
   const next = read(object);
   if (!next.ok) return { status: unreadableStatus(kind, next.fault), warnings: [] };
   const { value, metadata, warnings } = next;
@@ -52,7 +65,7 @@ export function answerWrite<T>(
   const errors = [
     ...(stored === undefined ? [] : updateErrors(metadata, stored.metadata)),
     ...metadataErrors(metadata, nameFaults),
-    ...rules(value, written.name, stored?.value),
+    ...(yield* rules(value, written.name, stored?.value)),
   ];
   const isStatic = written.name.endsWith(STATIC_SUFFIX);
   if (isStatic && minor >= STATIC_REFUSED_SINCE && stored === undefined) {
