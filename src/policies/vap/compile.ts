@@ -38,6 +38,14 @@ const CONDITION: readonly CelType[] = [BOOL];
 const MESSAGE: readonly CelType[] = [STRING];
 const ANNOTATION: readonly CelType[] = [STRING, NULL];
 
+/** Takes all steps at once. */
+export function runSteps<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const next = steps.next();
+    if (next.done === true) return next.value;
+  }
+}
+
 /** Which variables are declared in a policy, and with which types. */
 interface Declarations {
   readonly params: boolean;
@@ -50,8 +58,8 @@ interface Declarations {
 export class PolicyCompiler {
   readonly #cel: Cel;
   readonly #minor: number;
-  /** What an earlier compiler made: what is not used again is forgotten with it. */
-  readonly #earlier: ReadonlyMap<string, Program | CompileFailure>;
+  /** What an earlier compiler made; what is not used again is forgotten. */
+  #earlier: ReadonlyMap<string, Program | CompileFailure>;
   readonly #programs = new Map<string, Program | CompileFailure>();
   readonly #environments = new Map<string, Environment>();
 
@@ -67,7 +75,17 @@ export class PolicyCompiler {
     return this.#programs;
   }
 
+  /** Nothing is compiled after the last policy: what only an earlier compiler had can go. */
+  finish(): void {
+    this.#earlier = new Map();
+  }
+
   compile(policy: Policy): CompiledPolicy {
+    return runSteps(this.steps(policy));
+  }
+
+  /** A step is an expression: whoever takes them lets others work in between. */
+  *steps(policy: Policy): Generator<void, CompiledPolicy> {
     const params = policy.paramKind !== undefined;
     const fields = new Map<string, CelType>();
     const variables: CompiledVariable[] = [];
@@ -75,29 +93,42 @@ export class PolicyCompiler {
       const program = this.#program(expression, declarations(params, fields), true);
       fields.set(name, variableFieldType(program.ok ? program.type : undefined));
       variables.push({ name, program });
+      yield;
     }
     const declared = declarations(params, fields);
-    const compiled = (
-      source: string,
-      returns: readonly CelType[],
-      authorizer = true,
-    ): CompiledExpression => ({
-      source,
-      program: this.#program(source, declared, authorizer, returns),
-    });
-    return {
-      policy,
-      variables,
-      conditions: policy.matchConditions.map(({ expression }) => compiled(expression, CONDITION)),
-      validations: policy.validations.map(({ expression }) => compiled(expression, CONDITION)),
+    const { matchConditions, validations, auditAnnotations } = policy;
+    const conditions = yield* this.#all(
+      matchConditions.map(({ expression }) => expression),
+      { declared, returns: CONDITION },
+    );
+    const conclusions = yield* this.#all(
+      validations.map(({ expression }) => expression),
+      { declared, returns: CONDITION },
+    );
+    const messages: (CompiledExpression | undefined)[] = [];
+    for (const { messageExpression: source = '' } of validations) {
       // A message may not ask the authorizer (vap.md V05).
-      messages: policy.validations.map(({ messageExpression = '' }) =>
-        messageExpression === '' ? undefined : compiled(messageExpression, MESSAGE, false),
-      ),
-      annotations: policy.auditAnnotations.map(({ valueExpression }) =>
-        compiled(valueExpression, ANNOTATION),
-      ),
-    };
+      const program = source === '' ? undefined : this.#program(source, declared, false, MESSAGE);
+      messages.push(program === undefined ? undefined : { source, program });
+      if (program !== undefined) yield;
+    }
+    const annotations = yield* this.#all(
+      auditAnnotations.map(({ valueExpression }) => valueExpression),
+      { declared, returns: ANNOTATION },
+    );
+    return { policy, variables, conditions, validations: conclusions, messages, annotations };
+  }
+
+  *#all(
+    sources: readonly string[],
+    { declared, returns }: { readonly declared: Declarations; readonly returns: readonly CelType[] },
+  ): Generator<void, CompiledExpression[]> {
+    const compiled: CompiledExpression[] = [];
+    for (const source of sources) {
+      compiled.push({ source, program: this.#program(source, declared, true, returns) });
+      yield;
+    }
+    return compiled;
   }
 
   #program(

@@ -1,7 +1,7 @@
 /** The policies in force with their bindings, compiled, and found by what a request is about. */
 import type { GroupVersionResource, Operation } from '../../cluster/objects.ts';
 import type { Cel } from '../cel/cel.ts';
-import { PolicyCompiler, problemsOf, type CompiledPolicy, type CompileProblem } from './compile.ts';
+import { PolicyCompiler, problemsOf, runSteps, type CompiledPolicy, type CompileProblem } from './compile.ts';
 import type { EquivalentsOf } from './needs.ts';
 import type { Binding, NamedRule, Policy } from './types.ts';
 
@@ -43,6 +43,11 @@ export interface PolicySet {
 }
 
 export function createPolicySet(options: PolicySetOptions): PolicySet {
+  return runSteps(policySetSteps(options));
+}
+
+/** The same in steps of an expression or a policy: whoever takes them lets others work in between. */
+export function* policySetSteps(options: PolicySetOptions): Generator<void, PolicySet> {
   const { cel, minor, previous, equivalents = noEquivalents } = options;
   const earlier = previous?.minor === minor ? previous.compiler.programs : undefined;
   const compiler = new PolicyCompiler(cel, minor, earlier);
@@ -56,11 +61,13 @@ export function createPolicySet(options: PolicySetOptions): PolicySet {
   const bound: BoundPolicy[] = [];
   const problems: CompileProblem[] = [];
   for (const policy of [...options.policies].sort(byName)) {
-    const compiled = compiler.compile(policy);
+    const compiled = yield* compiler.steps(policy);
     problems.push(...problemsOf(compiled));
     const own = bindings.get(policy.name);
     if (own !== undefined) bound.push({ compiled, bindings: own });
+    yield;
   }
+  compiler.finish();
   const index = new PolicyIndex(bound);
   return {
     minor,
