@@ -68,6 +68,13 @@ export interface DeleteOptions extends CallOptions {
   readonly uid?: string;
 }
 
+export interface ApplyOptions extends CallOptions {
+  readonly fieldManager: string;
+  /** Takes over the fields of other managers; else they are refused with GATE_CLUSTER_CONFLICT. */
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
+}
+
 /** `status` of a TokenReview. */
 export interface TokenReviewResult {
   readonly authenticated: boolean;
@@ -116,6 +123,23 @@ export interface ServerVersion {
   readonly gitVersion: string;
 }
 
+/** One resource that the API server serves, as its discovery says. */
+export interface ServedResource {
+  readonly group: string;
+  readonly version: string;
+  /** With its subresource, as in `pods/status`. */
+  readonly resource: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+}
+
+export interface ServedResources {
+  readonly resources: readonly ServedResource[];
+  /** `group/version` of aggregated servers that did not answer: what they serve is not known. */
+  readonly unknown: readonly string[];
+}
+
 export interface Cluster {
   /** @returns undefined where the object does not exist. */
   get(kind: Kind, name: ObjectName, options?: ReadOptions): Promise<KubeObject | undefined>;
@@ -136,6 +160,13 @@ export interface Cluster {
   serverVersion(options?: CallOptions): Promise<ServerVersion>;
   /** Ends connections and file watches. */
   close(): Promise<void>;
+  /**
+   * Server-side apply: what the object says is set and owned by the field manager, what the manager applied before and
+   * says no more is removed, all else stays. Creates the object where there is none, but for one with `metadata.uid`
+   * or `resourceVersion`, which is refused with GATE_CLUSTER_CONFLICT or NOT_FOUND then. Nothing is written where
+   * nothing changes.
+   */
+  apply(kind: Kind, object: KubeObject, options: ApplyOptions): Promise<KubeObject>;
 }
 
 export interface DecisionReadOptions extends CallOptions {

@@ -9,10 +9,12 @@ export type Verb =
   | 'create'
   | 'replace'
   | 'replaceStatus'
+  | 'apply'
   | 'delete'
   | 'reviewToken'
   | 'reviewAccess'
-  | 'serverVersion';
+  | 'serverVersion'
+  | 'resources';
 
 export interface MemoryControls {
   /** Breaks every open watch, by default with GATE_CLUSTER_UNREACHABLE, once its waiting events are read. */

@@ -12,6 +12,7 @@ import { GateError } from '../errors.ts';
 import type {
   AccessAnswer,
   AccessQuestion,
+  ApplyOptions,
   CallOptions,
   Cluster,
   DeleteOptions,
@@ -19,6 +20,8 @@ import type {
   ObjectName,
   Page,
   ReadOptions,
+  ServedResource,
+  ServedResources,
   ServerVersion,
   TokenReviewResult,
   WatchEvent,
@@ -29,6 +32,7 @@ import { checkEnvelope, checkName, checkNamespace } from './envelope.ts';
 import { frozenCopy } from './frozen.ts';
 import type { Kind } from './kinds.ts';
 import { apiVersionOf } from './kinds.ts';
+import { appliedTo, keepingManaged } from './memory-apply.ts';
 import type { MemoryControls, Verb } from './memory-controls.ts';
 import { CallGate } from './memory-controls.ts';
 import { pageOf, selectionOf } from './memory-pages.ts';
@@ -61,6 +65,16 @@ const HISTORY_LENGTH = 4096;
 
 /** What a memory cluster says it is when nobody chose: the environment that policies are written for (decision 21). */
 const DEFAULT_VERSION: ServerVersion = { major: 1, minor: 36, gitVersion: 'v1.36.0+memory' };
+
+/** One write, on its way in. */
+export interface AdmittedWrite {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  readonly kind: Kind;
+  readonly subresource?: 'status';
+  /** Of a deletion, what is deleted. */
+  readonly object: KubeObject;
+  readonly dryRun: boolean;
+}
 
 export interface MemoryClusterOptions {
   readonly clock: Clock;
@@ -104,6 +118,7 @@ class InMemoryCluster implements MemoryCluster {
 
   constructor(options: MemoryClusterOptions) {
     this.#options = options;
+  readonly #kinds = new Map<string, Kind>();
   }
 
   async get(kind: Kind, name: ObjectName, options: ReadOptions = {}): Promise<KubeObject | undefined> {
@@ -170,7 +185,8 @@ class InMemoryCluster implements MemoryCluster {
       return this.#insert(kind, key, object, options);
     }
     checkPreconditions('replace', kind, key, object.metadata, current);
-    const next = replacementOf(kind, object, current);
+    this.#admit('UPDATE', kind, object, options);
+    const next = keepingManaged(current, replacementOf(kind, object, current));
     if (current.metadata.deletionTimestamp !== undefined && isEmpty(next.metadata.finalizers)) {
       if (options.dryRun !== true) this.#remove(kind, key, current);
       return frozenCopy(next, this.#frozen);
@@ -196,9 +212,29 @@ class InMemoryCluster implements MemoryCluster {
     if (current === undefined) throw notFound('delete', kind, key);
     if (options.uid !== undefined && options.uid !== current.metadata.uid) {
       throw conflict('delete', kind, key, 'it has another uid');
+    this.#admit('UPDATE', kind, object, options, 'status');
     }
     if (options.dryRun === true) return;
     if (isEmpty(current.metadata.finalizers)) {
+  async apply(kind: Kind, object: KubeObject, options: ApplyOptions): Promise<KubeObject> {
+    await this.#gate.enter('apply', kind, options.signal);
+    checkEnvelope(kind, object);
+    const { uid, resourceVersion } = object.metadata;
+    const key = keyOf(object.metadata.namespace, nameOf(object));
+    const current = this.#store(kind).get(key);
+    if (current === undefined && (isSet(uid) || isSet(resourceVersion)))
+      throw conflict('apply', kind, key, 'there is no such object');
+    if (current === undefined) checkName(kind, nameOf(object));
+    else if (isSet(resourceVersion)) checkPreconditions('apply', kind, key, object.metadata, current);
+    else if (isSet(uid) && uid !== current.metadata.uid)
+      throw invalid('metadata.uid: the object has another one; read it again');
+    const { fieldManager: manager, force = false } = options;
+    const next = appliedTo(current, object, { kind, key, manager, force });
+    if (current === undefined) return this.#insert(kind, key, next, options);
+    this.#admit('UPDATE', kind, next, options);
+    return this.#update(kind, key, withGeneration(kind, next, current), current, options);
+  }
+
       this.#remove(kind, key, current);
     } else if (current.metadata.deletionTimestamp === undefined) {
       const metadata = {
@@ -208,6 +244,7 @@ class InMemoryCluster implements MemoryCluster {
       };
       this.#commit(kind, 'MODIFIED', key, { ...current, metadata }, current);
     }
+    this.#admit('DELETE', kind, current, options);
   }
 
   async reviewToken(
@@ -242,6 +279,11 @@ class InMemoryCluster implements MemoryCluster {
     checkName(kind, name);
     const key = keyOf(object.metadata.namespace, name);
     let current = this.#store(kind).get(key);
+  async resources(options: CallOptions = {}): Promise<ServedResources> {
+    await this.#gate.enter('resources', undefined, options.signal);
+    return { resources: this.#options.served ?? [...this.#kinds.values()].map(servedAs), unknown: [] };
+  }
+
     if (current !== undefined && isSet(object.metadata.uid) && object.metadata.uid !== current.metadata.uid) {
       this.#remove(kind, key, current);
       current = undefined;
@@ -334,7 +376,19 @@ class InMemoryCluster implements MemoryCluster {
   /** @returns the object as it is then: the stored one, untouched, where nothing changes. */
   #update(kind: Kind, key: string, next: KubeObject, current: KubeObject, options: WriteOptions): KubeObject {
     const { resourceVersion = '' } = current.metadata;
+  #admit(
+    operation: AdmittedWrite['operation'],
+    kind: Kind,
+    object: KubeObject,
+    { dryRun = false }: Pick<WriteOptions, 'dryRun'>,
+    subresource?: 'status',
+  ): void {
+    const part = subresource === undefined ? {} : { subresource };
+    this.#options.admit?.({ operation, kind, object, dryRun, ...part });
+  }
+
     const candidate = frozenCopy({ ...next, metadata: { ...next.metadata, resourceVersion } }, this.#frozen);
+    this.#admit('CREATE', kind, object, options);
     if (isDeepStrictEqual(candidate, current)) return current;
     return options.dryRun === true ? candidate : this.#commit(kind, 'MODIFIED', key, candidate, current);
   }
@@ -376,6 +430,7 @@ class InMemoryCluster implements MemoryCluster {
       return ({ metadata }) =>
         Object.freeze({ apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata });
     }
+      this.#kinds.set(name, kind);
     return (object) => (object.apiVersion === apiVersion ? object : Object.freeze({ ...object, apiVersion }));
   }
 
@@ -403,4 +458,9 @@ class InMemoryCluster implements MemoryCluster {
       if (store.get(keyOf(namespace, generated)) === undefined) return generated;
     }
   }
+}
+
+function servedAs({ group, version, kind, resource, namespaced }: Kind): ServedResource {
+  const verbs = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
+  return { group, version, kind, resource, namespaced, verbs };
 }

@@ -4,6 +4,7 @@ import { GateError, quote } from '../errors.ts';
 import { isRecord, malformedAnswer, unreachable, type Question } from './answers.ts';
 import type {
   AccessQuestion,
+  ApplyOptions,
   CallOptions,
   Cluster,
   DeleteOptions,
@@ -12,12 +13,14 @@ import type {
   Page,
   ReadOptions,
   SelectOptions,
+  ServedResources,
   ServerVersion,
   WatchEvent,
   WatchOptions,
   WriteOptions,
 } from './cluster.ts';
 import type { Connection } from './connection.ts';
+import { discover } from './discovery.ts';
 import { apiVersionOf, type Kind } from './kinds.ts';
 import type { KubeObject } from './objects.ts';
 import {
@@ -178,6 +181,26 @@ class RestCluster implements Cluster {
 
   async delete(kind: Kind, name: ObjectName, options: DeleteOptions = {}): Promise<void> {
     const at = this.#writable(kind, name, true);
+  async apply(kind: Kind, object: KubeObject, options: ApplyOptions): Promise<KubeObject> {
+    const at = this.#writable(kind, object.metadata, true);
+    const question = this.#question('apply', kind, at);
+    const query = new URLSearchParams({ fieldManager: options.fieldManager });
+    if (options.force === true) query.set('force', 'true');
+    if (options.dryRun === true) query.set('dryRun', 'All');
+    const body = await this.#transport.json({
+      ...question,
+      ...this.#object(options),
+      method: 'PATCH',
+      path: withQuery(pathOf(kind, at.namespace, at.name), query),
+      // JSON is YAML; application/apply-patch+json is not known before 1.32.
+      contentType: 'application/apply-patch+yaml',
+      body: { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind },
+      // The same again changes nothing.
+      repeatable: true,
+    });
+    return adopt(body, kind, question);
+  }
+
     await this.#transport.json({
       ...this.#question('delete', kind, at),
       ...this.#object(options),
@@ -245,6 +268,20 @@ class RestCluster implements Cluster {
 
   close(): Promise<void> {
     return this.#transport.close();
+  resources(options: CallOptions = {}): Promise<ServedResources> {
+    return discover((path, accept) =>
+      this.#transport.json({
+        what: `read the resources that are served (${path})`,
+        origin: this.#origin,
+        ...this.#object(options),
+        method: 'GET',
+        path,
+        accept,
+        repeatable: true,
+      }),
+    );
+  }
+
   }
 
   async #write(

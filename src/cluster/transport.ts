@@ -41,12 +41,14 @@ const THROTTLE_RETRIES = 2;
 const RESET_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 export interface Call extends Question {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below the server's address, escaped, with its query. */
   readonly path: string;
   readonly accept?: string;
   readonly body?: unknown;
   /** Repeating it changes nothing, so that it is sent again once when the connection breaks. */
+  /** Of the body; default: application/json. */
+  readonly contentType?: string;
   readonly repeatable: boolean;
   /** For the whole call with its retries, milliseconds. */
   readonly timeoutMs: number;
@@ -200,7 +202,7 @@ export class Transport {
         'user-agent': 'pacto-gate',
         ...(credentials.authorization !== undefined && { authorization: credentials.authorization }),
         ...impersonationHeaders(this.#connection),
-        ...(call.body !== undefined && { 'content-type': 'application/json' }),
+        ...(call.body !== undefined && { 'content-type': call.contentType ?? 'application/json' }),
       },
       body: call.body === undefined ? null : JSON.stringify(call.body),
       signal,

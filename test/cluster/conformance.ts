@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe } from 'vitest';
 
+import { applyTests } from './conformance/applies.ts';
 import type { ConformanceTarget } from './conformance/fixture.ts';
 import { Fixture } from './conformance/fixture.ts';
 import { getTests, listTests, pageTests, selectorTests } from './conformance/reads.ts';
@@ -35,6 +36,9 @@ export function describeConformance(name: string, makeTarget: () => Promise<Conf
     });
     describe('delete', () => {
       deleteTests(fixture);
+    });
+    describe('apply', () => {
+      applyTests(fixture);
     });
     describe('list', () => {
       listTests(fixture);

@@ -52,6 +52,16 @@ export function reviewTests(fixture: Fixture): void {
     expect(await fixture.cluster.reviewAccess(path)).toMatchObject({ allowed: true });
   });
 
+  it('knows which resources are served', async () => {
+    // A memory cluster knows the kinds that it was asked for.
+    await fixture.cluster.list(LEASE, { limit: 1 });
+    const { resources, unknown } = await fixture.cluster.resources();
+    const leases = resources.find(({ group, resource }) => group === LEASE.group && resource === 'leases');
+    expect(leases).toMatchObject({ version: 'v1', kind: 'Lease', namespaced: true });
+    expect(leases?.verbs).toEqual(expect.arrayContaining(['get', 'list', 'patch', 'update', 'watch']));
+    expect(unknown).toEqual([]);
+  });
+
   it('knows its version', async () => {
     const version = await fixture.cluster.serverVersion();
     expect(version.major).toBe(1);
