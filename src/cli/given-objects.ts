@@ -2,10 +2,10 @@
 import { kindDefinedBy } from '../cluster/directory-kinds.ts';
 import { apiVersionOf, type Kind } from '../cluster/kinds.ts';
 import type { KubeObject } from '../cluster/objects.ts';
+import { NAMESPACE_NAME_LABEL } from '../policies/entry.ts';
 import type { Answers, ParamsNeed } from '../policies/vap/needs.ts';
 import type { ParamKind } from '../policies/vap/types.ts';
 import { targetOf } from './admission-review.ts';
-import { NAMESPACE_NAME_LABEL } from './entry-match.ts';
 import { loadOpenApiTypes } from './openapi.ts';
 
 export class GivenObjects {

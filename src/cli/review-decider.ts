@@ -3,17 +3,19 @@ import { openPolicies, webhooksOf } from '../app-webhooks.ts';
 import type { Clock } from '../clock.ts';
 import { createReader } from '../cluster/cache.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { NAMESPACE } from '../cluster/kinds.ts';
+import { NAMESPACE, type Kind } from '../cluster/kinds.ts';
 import type { AdmissionRequest, KubeObject } from '../cluster/objects.ts';
 import type { Config } from '../config.ts';
 import { GateError } from '../errors.ts';
 import { silentLog, type Log } from '../log.ts';
 import type { DecisionVerdict } from '../metrics.ts';
+import { NAMESPACE_NAME_LABEL, type ValidatingEntry } from '../policies/entry.ts';
+import { EntryReach, type Reach } from '../policies/entry-reach.ts';
+import { Attributes, nameInAnswer } from '../policies/vap/attributes.ts';
 import { policyEntryName, policyPath } from '../policies/vap/entry-name.ts';
 import { createEdge, type Edge } from '../webhooks/edge.ts';
 import type { PolicySet } from '../policies/vap/policy-set.ts';
 import type { ReviewAccess } from '../webhooks/policy-needs.ts';
-import { asks, NAMESPACE_NAME_LABEL } from './entry-match.ts';
 import { entriesOf } from './generate-webhooks.ts';
 import type { ErrorStatus } from './kubectl-error.ts';
 
@@ -70,17 +72,21 @@ export async function createDecider(
     timeoutSeconds: TIMEOUT_SECONDS,
     ...(version === undefined ? {} : { kubeMinor: version.minor }),
   });
-  const knowsByName = configuration.webhooks.every((entry) =>
-    entry.namespaceSelector.matchExpressions.every(({ key }) => key === NAMESPACE_NAME_LABEL),
-  );
+  const knowsByName = configuration.webhooks.every(selectsByName);
+  const reach = new EntryReach();
   return {
     async decide(request, body) {
       // The name needs no look-up, and one that fails would hide decisions that need none.
       const namespace = knowsByName ? undefined : await namespaceOf(cluster, request);
       const answers: EntryAnswer[] = [];
-      const asked = configuration.webhooks
-        .filter((entry) => asks(entry, request, namespace))
-        .map(({ name, clientConfig }) => ({ name, path: new URL(clientConfig.url ?? ADDRESS).pathname }));
+      const asked: { readonly name: string; readonly path: string }[] = [];
+      for (const entry of configuration.webhooks) {
+        const labels = namespace?.metadata.labels;
+        const found = reach.of(entry, request, labels === undefined ? {} : { namespaceLabels: labels });
+        if (found.reach === 'refused') answers.push(refusedBefore(entry, request, found));
+        else if (found.reach !== 'passed')
+          asked.push({ name: entry.name, path: new URL(entry.clientConfig.url ?? ADDRESS).pathname });
+      }
       for (const { name, path } of [...asked, ...policyEntries(policies?.set, request)]) {
         outcome = undefined;
         const response = await ask(edge, { path, body, clock });
@@ -91,6 +97,34 @@ export async function createDecider(
       }
       return answers;
     },
+  };
+}
+
+function selectsByName({ namespaceSelector }: ValidatingEntry): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = namespaceSelector;
+  return [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)].every(
+    (key) => key === NAMESPACE_NAME_LABEL,
+  );
+}
+
+/** The API server itself refuses what it cannot decide about, and asks nobody (vap.md C08). */
+function refusedBefore(
+  { name }: ValidatingEntry,
+  request: AdmissionRequest,
+  { error }: Extract<Reach, { reach: 'refused' }>,
+): EntryAnswer {
+  const attributes = new Attributes(request);
+  const { group, resource } = attributes.resource;
+  const qualified = group === '' ? resource : `${resource}.${group}`;
+  return {
+    webhook: name,
+    outcome: 'failed-closed',
+    allowed: false,
+    code: 403,
+    reason: 'Forbidden',
+    message: `${qualified} "${nameInAnswer(attributes)}" is forbidden: ${error}`,
+    warnings: [],
+    auditAnnotations: {},
   };
 }
 
@@ -111,15 +145,15 @@ function policyEntries(
   }));
 }
 
-const noCluster: Pick<Cluster, 'get'> = {
-  get: (kind) =>
-    Promise.reject(
-      new GateError(
-        'GATE_UNSYNCED',
-        `cannot read ${kind.resource}: there is no cluster; give --cluster-directory or --cluster-kubeconfig`,
-      ),
+const refuse = (kind: Kind): Promise<never> =>
+  Promise.reject(
+    new GateError(
+      'GATE_UNSYNCED',
+      `cannot read ${kind.resource}: there is no cluster; give --cluster-directory or --cluster-kubeconfig`,
     ),
-};
+  );
+
+const noCluster: Pick<Cluster, 'get' | 'list'> = { get: refuse, list: refuse };
 
 async function namespaceOf(
   cluster: Cluster | undefined,

@@ -24,6 +24,17 @@ export interface WebhookRule {
   readonly scope: 'Namespaced' | 'Cluster' | '*';
 }
 
+/** A label selector as the API has it; of entries that somebody else wrote the operator may be any text. */
+export interface EntrySelector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    /** Left out for `Exists` and `DoesNotExist`. */
+    readonly values?: readonly string[];
+  }[];
+}
+
 export interface ValidatingEntry {
   readonly name: string;
   readonly clientConfig: {
@@ -39,23 +50,34 @@ export interface ValidatingEntry {
   };
   readonly rules: readonly WebhookRule[];
   readonly failurePolicy: FailurePolicy;
-  readonly matchPolicy: 'Equivalent';
-  readonly namespaceSelector: {
-    readonly matchExpressions: readonly {
-      readonly key: string;
-      readonly operator: 'In';
-      readonly values: readonly string[];
-    }[];
-  };
-  readonly objectSelector: Readonly<Record<string, never>>;
+  readonly matchPolicy: 'Equivalent' | 'Exact';
+  readonly namespaceSelector: EntrySelector;
+  readonly objectSelector: EntrySelector;
   readonly sideEffects: 'None';
   readonly timeoutSeconds: number;
   readonly admissionReviewVersions: readonly string[];
   readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
 }
 
+/** A configuration as it is applied. */
+export interface WebhookConfiguration {
+  readonly apiVersion: 'admissionregistration.k8s.io/v1';
+  readonly kind: 'ValidatingWebhookConfiguration';
+  readonly metadata: {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+  };
+  readonly webhooks: readonly ValidatingEntry[];
+}
+
+/** Every Namespace carries its name as this label (KEP-2161). */
+export const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name';
+
 /** The first minor with match conditions that are on by default (vap.md timing note). */
 export const FIRST_MINOR_WITH_CONDITIONS = 28;
+
+/** Of AdmissionReviews that the server reads. */
+export const REVIEW_VERSIONS: readonly string[] = ['v1', 'v1beta1'];
 
 /** What an area says about one of its entries; the rest is the same for all. */
 export interface EntryDraft {
@@ -84,21 +106,29 @@ export interface EntryInput {
 export function entryOf(draft: EntryDraft, input: EntryInput): ValidatingEntry {
   return {
     name: draft.name,
-    clientConfig: {
-      ...addressOf(input.target, draft.path),
-      ...(input.caBundle !== undefined && { caBundle: base64(input.caBundle) }),
-    },
+    clientConfig: clientConfigOf(input, draft.path),
     rules: draft.rules,
     failurePolicy: draft.failurePolicy,
     matchPolicy: 'Equivalent',
     namespaceSelector: {
-      matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: draft.namespaces }],
+      matchExpressions: [{ key: NAMESPACE_NAME_LABEL, operator: 'In', values: draft.namespaces }],
     },
     objectSelector: {},
     sideEffects: 'None',
     timeoutSeconds: input.timeoutSeconds,
-    admissionReviewVersions: ['v1', 'v1beta1'],
+    admissionReviewVersions: REVIEW_VERSIONS,
     ...(input.conditions && { matchConditions: [draft.condition] }),
+  };
+}
+
+/** Where an entry is answered. */
+export function clientConfigOf(
+  { target, caBundle }: Pick<EntryInput, 'target' | 'caBundle'>,
+  path: string,
+): ValidatingEntry['clientConfig'] {
+  return {
+    ...addressOf(target, path),
+    ...(caBundle !== undefined && { caBundle: base64(caBundle) }),
   };
 }
 

@@ -69,7 +69,10 @@ describe('the example reviews', () => {
   it.each(Object.entries(expected))('%s is answered with code %i', async (name, code) => {
     const file = join('examples', 'reviews', `${name}.json`);
     const ran = await runCommand(['review', file, '--config', 'examples/pacto-gate.yaml']);
-    expect(ran).toMatchObject({ code, err: '' });
+    // The match conditions of the entry let everybody but the agents pass.
+    const passing = name.startsWith('13-') ? /^[^\n]*no webhook is asked about this request\n$/ : /^$/;
+    expect(ran.code).toBe(code);
+    expect(ran.err).toMatch(passing);
     expect(ran.out.startsWith('Error from server (Forbidden): admission webhook "')).toBe(code === 1);
   });
 
@@ -200,10 +203,10 @@ status: {state: Ready}`;
 
   it('says as whom manifests are decided where nobody is named', async () => {
     const ran = await review(lease('worker-a'), ...CLUSTER);
-    expect(ran).toMatchObject({
-      code: 0,
-      err: 'pacto-gate: decided as kubernetes-admin, an administrator. Give --as for somebody else\n',
-    });
+    expect(ran.code).toBe(0);
+    expect(ran.err).toContain(
+      'pacto-gate: decided as kubernetes-admin, an administrator. Give --as for somebody else\n',
+    );
     expect((await runCommand(['review', '--help'])).out).toMatch(/default:\s+kubernetes-admin/);
   });
 

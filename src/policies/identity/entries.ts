@@ -10,6 +10,7 @@ import {
   type EntryDraft,
   type EntrySwitch,
   type ValidatingEntry,
+  type WebhookConfiguration,
   type WebhookRule,
 } from '../entry.ts';
 import type { FailurePolicy } from '../verdict.ts';
@@ -41,15 +42,7 @@ export interface IdentityEntriesInput {
 }
 
 export interface IdentityEntries {
-  readonly configuration: {
-    readonly apiVersion: 'admissionregistration.k8s.io/v1';
-    readonly kind: 'ValidatingWebhookConfiguration';
-    readonly metadata: {
-      readonly name: string;
-      readonly labels: Readonly<Record<string, string>>;
-    };
-    readonly webhooks: readonly ValidatingEntry[];
-  };
+  readonly configuration: WebhookConfiguration;
   /** What is left out on this API server, and why; one sentence each. */
   readonly notes: readonly string[];
 }

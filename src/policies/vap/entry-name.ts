@@ -3,12 +3,19 @@
 /** `{policy}` is the name of the policy. */
 export const POLICIES_PATH = '/validate/policies/{policy}';
 
+/** The entry that checks whoever writes policies of our own group (design decision 17). */
+export const WRITERS_ENTRY = 'policy-writers.gate.pacto.trianalab.io';
+export const WRITERS_PATH = '/validate/policy-writers';
+
 /** Labels that the name of an entry needs at least. */
 const LEAST_LABELS = 3;
-const SUFFIX = '.policies.gate.pacto.trianalab.io';
+/** Names below it are those of our own entries. */
+const OWN = '.gate.pacto.trianalab.io';
+const SUFFIX = `.policies${OWN}`;
 
+/** No two policies have the same entry, and none has one that is called like an entry of ours. */
 export function policyEntryName(policy: string): string {
-  return policy.split('.').length >= LEAST_LABELS ? policy : `${policy}${SUFFIX}`;
+  return policy.split('.').length >= LEAST_LABELS && !policy.endsWith(OWN) ? policy : `${policy}${SUFFIX}`;
 }
 
 export function policyPath(policy: string): string {

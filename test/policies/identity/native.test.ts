@@ -70,7 +70,7 @@ describe.each(Object.entries(FILES))('manifests/policies/%s.yaml', (file, count)
     expect(policy?.spec.matchConstraints?.resourceRules).toEqual(entry?.rules);
     const selected = binding?.spec.matchResources?.namespaceSelector.matchExpressions[0]?.values ?? [];
     const lease = file === 'node-identity' ? ['kube-node-lease'] : [];
-    expect(selected).toEqual([...lease, ...(entry?.namespaceSelector.matchExpressions[0]?.values ?? [])]);
+    expect(selected).toEqual([...lease, ...(entry?.namespaceSelector.matchExpressions?.[0]?.values ?? [])]);
   });
 
   it('looks at the agents only', () => {
@@ -98,7 +98,7 @@ describe.each(Object.entries(FILES))('manifests/policies/%s.yaml', (file, count)
 describe('the kubelets’ namespace', () => {
   it('is selected by an entry of its own, for the agents only', () => {
     const lease = webhooks.find((one) => one.name === NODE_LEASE_ENTRY);
-    expect(lease?.namespaceSelector.matchExpressions[0]?.values).toEqual(['kube-node-lease']);
+    expect(lease?.namespaceSelector.matchExpressions?.[0]?.values).toEqual(['kube-node-lease']);
     expect(lease?.matchConditions).toHaveLength(1);
   });
 });
