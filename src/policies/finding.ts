@@ -29,6 +29,9 @@ export const FINDING_CODES = {
   AGENT_POD_MIRROR: 'a mirror Pod uses an agent account',
   AGENT_POD_NODE_NAME: 'a Pod with an agent account chose its node itself',
   AGENT_POD_CHANGED: 'the containers of a Pod with an agent account were changed',
+  POLICY_WRITE_INVALID: 'a policy or binding was written that the API server would refuse as invalid',
+  POLICY_PARAM_KIND: 'a policy was written with a paramKind that policies.paramKinds does not list',
+  POLICY_WRITER_RIGHTS: 'a policy or binding was written by somebody who may not read its parameters',
 } as const satisfies Record<string, string>;
 
 export type FindingCode = keyof typeof FINDING_CODES;

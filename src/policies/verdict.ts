@@ -26,6 +26,8 @@ export interface Denied {
   readonly reason: string;
   readonly message: string;
   readonly causes: readonly Cause[];
+  /** The object that is refused, where the status names it as the API server's own would: kubectl shows it then. */
+  readonly object?: { readonly group: string; readonly kind: string; readonly name?: string };
   /** Finding codes, for the log and the metric; never shown apart from the message. */
   readonly codes: readonly string[];
   readonly warnings: readonly string[];

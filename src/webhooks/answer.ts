@@ -64,14 +64,24 @@ function boundCause(cause: Cause): Cause {
 /** `metav1.Status`, in the order and with the fields of the API server's own. */
 function statusOf(verdict: Denied): object {
   const causes = verdict.causes.map(({ reason, message, field }) => ({ reason, message, field }));
+  const details = {
+    ...detailsOf(verdict.object),
+    ...(causes.length > 0 && { causes }),
+  };
   return {
     metadata: {},
     status: 'Failure',
     message: verdict.message,
     reason: verdict.reason,
-    ...(causes.length > 0 && { details: { causes } }),
+    ...(Object.keys(details).length > 0 && { details }),
     code: verdict.code,
   };
+}
+
+function detailsOf(object: Denied['object']): object {
+  if (object === undefined) return {};
+  const { name, group, kind } = object;
+  return { ...(name !== undefined && { name }), group, kind };
 }
 
 /**
