@@ -131,18 +131,17 @@ export function sourceOf({ cluster, environment }: Config): ClusterSource | unde
 
 /** Decisions that need nothing of a cluster are still made; those that do are failures, and say so. */
 function withoutCluster({ clock }: AppParts): State {
-  const cluster = {
-    get(kind: Kind): Promise<KubeObject | undefined> {
-      throw new GateError(
-        'GATE_UNSYNCED',
-        `cannot read ${kind.resource}: there is no cluster; set cluster.source, cluster.kubeconfig or cluster.directory`,
-      );
-    },
+  const refuse = (kind: Kind): never => {
+    throw new GateError(
+      'GATE_UNSYNCED',
+      `cannot read ${kind.resource}: there is no cluster; set cluster.source, cluster.kubeconfig or cluster.directory`,
+    );
   };
   return {
     reader: createReader({ mode: 'live', cluster, reflectors: [], clock }),
     serverVersion: () => undefined,
     unsynced: () => undefined,
+  const cluster = { get: refuse, list: refuse };
     watches: () => [],
     ...NOBODY,
     close: () => Promise.resolve(),

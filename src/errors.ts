@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   GATE_DEADLINE_EXCEEDED: 'retry',
   GATE_OVERLOADED: 'retry',
   GATE_UNSYNCED: 'retry',
+  GATE_TOO_MANY_OBJECTS: 'configuration',
   GATE_REVIEW_EMPTY: 'input',
   GATE_REVIEW_NOT_UTF8: 'input',
   GATE_REVIEW_NOT_JSON: 'input',

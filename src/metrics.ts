@@ -43,6 +43,15 @@ export interface WatchFacts {
   readonly silentSeconds: number;
 }
 
+/** One call to the API server that a decision waited for. */
+export interface LiveCallFacts {
+  readonly call: 'get' | 'list' | 'access';
+  /** `refused`: by our own cap. `abandoned`: nobody waited any more. */
+  readonly outcome: 'answered' | 'failed' | 'refused' | 'abandoned';
+  /** Waiting for a turn included. */
+  readonly durationSeconds: number;
+}
+
 export interface BuildFacts {
   readonly version: string;
   readonly revision: string;

@@ -1,10 +1,13 @@
 /** How decisions read: from the stores that watches keep, or by one live read (design decision 12). */
 import type { Clock } from '../clock.ts';
 import { GateError, quote } from '../errors.ts';
-import type { Cluster, DecisionReadOptions, ObjectName, Reader } from './cluster.ts';
+import type { LiveCallFacts } from '../metrics.ts';
+import type { CallOptions, Cluster, DecisionReadOptions, ObjectName, Reader, Selection } from './cluster.ts';
 import type { Kind } from './kinds.ts';
-import { LIVE_READ_LIMITS, LiveReads, type LiveReadLimits } from './live-reads.ts';
+import type { LiveCallLimits } from './live-calls.ts';
+import { keyOf, LiveReads, selectionKey } from './live-reads.ts';
 import type { KubeObject } from './objects.ts';
+import { labelPredicate } from './selectors.ts';
 import { storeKey } from './store.ts';
 import type { Reflector } from './watch.ts';
 
@@ -18,11 +21,13 @@ const KEY_LENGTH = 1_000;
 export interface ReaderOptions {
   /** `cached`: stores first. `live`: every request reads what it needs. */
   readonly mode: 'cached' | 'live';
-  readonly cluster: Pick<Cluster, 'get'>;
-  /** Started by whoever made them; none in live mode. */
+  readonly cluster: Pick<Cluster, 'get' | 'list' | 'doubt'>;
+  /** Started by whoever made them; none in live mode. Looked at anew for each read. */
   readonly reflectors: readonly Reflector[];
   readonly clock: Clock;
-  readonly limits?: Partial<LiveReadLimits>;
+  readonly limits?: Partial<LiveCallLimits>;
+  /** Told of each live read when it has ended. */
+  readonly report?: (facts: LiveCallFacts) => void;
 }
 
 export interface ReaderSource {
@@ -31,54 +36,79 @@ export interface ReaderSource {
 }
 
 export function createReader(options: ReaderOptions): ReaderSource {
-  const limits = { ...LIVE_READ_LIMITS, ...options.limits };
-  const live = new LiveReads(options.cluster, options.clock, limits);
-  const read: Read =
+  const { cluster, clock, reflectors } = options;
+  const live = new LiveReads(options);
+  const reads: Reader =
     options.mode === 'live'
-      ? (kind, name, callOptions) => live.get(kind, name, false, callOptions)
-      : cachedRead(options.reflectors, live, options.clock);
-  return { forRequest: () => rememberingReader(read) };
-}
-
-type Read = (kind: Kind, name: ObjectName, options: DecisionReadOptions) => Promise<KubeObject | undefined>;
-
-/** A decision never sees two versions of one object; what failed may be asked again. */
-function rememberingReader(read: Read): Reader {
-  const known = new Map<string, Promise<KubeObject | undefined>>();
+      ? {
+          get: (kind, name, read) => live.get(kind, name, read.whole === true ? 'whole' : 'plain', read),
+          list: (kind, selection, call) => live.list(kind, selection, call),
+        }
+      : {
+          get: cachedGet(reflectors, live, clock),
+          list: (kind, selection, { signal }) => listKept(reflectors, kind, selection, signal),
+        };
   return {
-    get(kind, name, options) {
-      const key = questionKey(kind, name);
-      const before = known.get(key);
-      if (before !== undefined) return before;
-      const answer = read(kind, name, options);
-      known.set(key, answer);
-      answer.catch(() => known.delete(key));
-      return answer;
-    },
+    forRequest: () =>
+      rememberingReader({
+        get: (kind, name, read) => reads.get(kind, name, read),
+        async list(kind, selection, call) {
+          const doubt = cluster.doubt?.(kind);
+          if (doubt !== undefined) throw doubt;
+          return reads.list(kind, selection, call);
+        },
+      }),
   };
 }
 
-function cachedRead(reflectors: readonly Reflector[], live: LiveReads, clock: Clock): Read {
+/** A decision never sees two versions of one object; what failed may be asked again. */
+function rememberingReader(reader: Reader): Reader {
+  const objects = new Answers<KubeObject | undefined>();
+  const lists = new Answers<readonly KubeObject[]>();
+  return {
+    get: (kind: Kind, name: ObjectName, options: DecisionReadOptions) =>
+      objects.once(`${questionKey(kind, name)} ${options.whole === true ? 'whole' : ''}`, () =>
+        reader.get(kind, name, options),
+      ),
+    list: (kind: Kind, selection: Selection, options: CallOptions) =>
+      lists.once(`${keyOf(kind)} ${selectionKey(selection)}`, () => reader.list(kind, selection, options)),
+  };
+}
+
+class Answers<T> {
+  readonly #known = new Map<string, Promise<T>>();
+
+  once(key: string, ask: () => Promise<T>): Promise<T> {
+    const before = this.#known.get(key);
+    if (before !== undefined) return before;
+    const answer = ask();
+    this.#known.set(key, answer);
+    answer.catch(() => this.#known.delete(key));
+    return answer;
+  }
+}
+
+function cachedGet(reflectors: readonly Reflector[], live: LiveReads, clock: Clock): Reader['get'] {
   const absences = new Absences(clock);
   return async (kind, name, options) => {
     options.signal?.throwIfAborted();
-    const reflector = reflectors.find((one) => covers(one, kind, name));
+    const whole = options.whole === true;
+    const reflector = reflectors.find((one) => covers(one, kind, name.namespace, whole));
     if (reflector === undefined)
-      return readAbsentOnce(kind, name, () => live.get(kind, name, false, options));
+      return readAbsentOnce(kind, name, () => live.get(kind, name, whole ? 'whole' : 'plain', options));
     const isUsable = reflector.usable();
     if (isUsable) {
       const kept = reflector.store.get(name);
       if (kept !== undefined && options.settles?.(kept) !== false) return kept;
     }
+    const extent = reflector.whole ? 'whole' : reflector.metadataOnly ? 'metadata' : 'plain';
     try {
       // The watch may be a moment behind, and a selector may leave the object out: absence is asked for.
-      const object = await readAbsentOnce(kind, name, () =>
-        live.get(kind, name, reflector.metadataOnly, options),
-      );
+      const object = await readAbsentOnce(kind, name, () => live.get(kind, name, extent, options));
       return object === undefined ? undefined : reflector.reduce(object);
     } catch (error) {
       if (isUsable || options.signal?.aborted === true || !isClusterFault(error)) throw error;
-      throw unsynced(kind, name, reflector, error);
+      throw unsynced(`read ${kind.resource} ${quote(storeKey(name))}`, reflector, error);
     }
   };
 
@@ -95,12 +125,33 @@ function cachedRead(reflectors: readonly Reflector[], live: LiveReads, clock: Cl
   }
 }
 
-function covers(reflector: Reflector, kind: Kind, name: ObjectName): boolean {
+/** What a watch keeps: a list is never asked for while a request waits. */
+async function listKept(
+  reflectors: readonly Reflector[],
+  kind: Kind,
+  { namespace, labelSelector }: Selection,
+  signal: AbortSignal | undefined,
+): Promise<readonly KubeObject[]> {
+  signal?.throwIfAborted();
+  const reflector = reflectors.find((one) => covers(one, kind, namespace, true));
+  if (reflector === undefined) {
+    throw new GateError(
+      'GATE_UNSYNCED',
+      `cannot list ${kind.resource}: nothing watches them; name one object instead of selecting by labels`,
+    );
+  }
+  if (!reflector.usable()) throw unsynced(`list ${kind.resource}`, reflector);
+  const selects = labelPredicate(labelSelector);
+  return [...reflector.store.values(namespace)].filter(selects);
+}
+
+function covers(reflector: Reflector, kind: Kind, namespace: string | undefined, whole: boolean): boolean {
   return (
+    (reflector.whole || !whole) &&
     reflector.kind.group === kind.group &&
     reflector.kind.version === kind.version &&
     reflector.kind.resource === kind.resource &&
-    (reflector.namespace === undefined || reflector.namespace === name.namespace)
+    (reflector.namespace === undefined || reflector.namespace === namespace)
   );
 }
 
@@ -109,19 +160,21 @@ function isClusterFault(error: unknown): boolean {
   return error instanceof GateError && error.code !== 'GATE_OVERLOADED';
 }
 
-function unsynced(kind: Kind, name: ObjectName, reflector: Reflector, cause: unknown): GateError {
+/** @param cause why the API server could not be asked instead; undefined where it may not be. */
+function unsynced(what: string, reflector: Reflector, cause?: unknown): GateError {
   const state = reflector.synced()
     ? `silent for ${Math.round(reflector.freshnessMs() / 1000)} s`
     : 'not complete yet';
+  const asked = cause === undefined ? '' : ' and the API server gave no answer';
   return new GateError(
     'GATE_UNSYNCED',
-    `cannot read ${kind.resource} ${quote(storeKey(name))}: our copy is ${state} and the API server gave no answer; check the connection to the API server`,
-    { cause },
+    `cannot ${what}: our copy is ${state}${asked}; check the connection to the API server`,
+    cause === undefined ? {} : { cause },
   );
 }
 
 function questionKey(kind: Kind, name: ObjectName): string {
-  return `${kind.group}/${kind.version}/${kind.resource} ${storeKey(name)}`;
+  return `${keyOf(kind)} ${storeKey(name)}`;
 }
 
 /** Names that were absent a moment ago. */

@@ -7,6 +7,7 @@
  * answer: network, TLS, 5xx), ANSWER (an answer that is not what was asked for). An abort rejects with the signal's
  * own reason.
  */
+import type { GateError } from '../errors.ts';
 import type { Kind } from './kinds.ts';
 import type { KubeObject, UserInfo } from './objects.ts';
 
@@ -23,6 +24,11 @@ export interface CallOptions {
 export interface ReadOptions extends CallOptions {
   /** Ask for metadata alone (PartialObjectMetadata): nothing but `metadata` is to be relied on then. */
   readonly metadataOnly?: boolean;
+  /**
+   * Every number as it is stored: integers beyond 2^53 as bigint (json.ts). Left out: they may come rounded, which is
+   * cheaper to read.
+   */
+  readonly exact?: boolean;
 }
 
 export interface SelectOptions extends ReadOptions {
@@ -161,6 +167,16 @@ export interface Cluster {
   /** Ends connections and file watches. */
   close(): Promise<void>;
   /**
+  delete(kind: Kind, name: ObjectName, options?: DeleteOptions): Promise<void>;
+  reviewToken(token: string, audiences: readonly string[], options?: CallOptions): Promise<TokenReviewResult>;
+  reviewAccess(question: AccessQuestion, options?: CallOptions): Promise<AccessAnswer>;
+  serverVersion(options?: CallOptions): Promise<ServerVersion>;
+  /** Discovery. */
+  resources(options?: CallOptions): Promise<ServedResources>;
+  /** Why a list of the kind may lack objects just now, as one of files may. Left out: it never does. */
+  doubt?(kind: Kind): GateError | undefined;
+  /** Ends connections and file watches. */
+  close(): Promise<void>;
    * Server-side apply: what the object says is set and owned by the field manager, what the manager applied before and
    * says no more is removed, all else stays. Creates the object where there is none, but for one with `metadata.uid`
    * or `resourceVersion`, which is refused with GATE_CLUSTER_CONFLICT or NOT_FOUND then. Nothing is written where
@@ -169,6 +185,18 @@ export interface Cluster {
   apply(kind: Kind, object: KubeObject, options: ApplyOptions): Promise<KubeObject>;
 }
 
+  /**
+   * All of the object, every number exact: for expressions, which may read any of it. Left out: what a watch keeps of
+   * it is enough.
+   */
+  readonly whole?: boolean;
+}
+
+/** What a decision selects by: never across namespaces where the kind has them. */
+export interface Selection {
+  /** Left out for cluster-scoped kinds. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
 export interface DecisionReadOptions extends CallOptions {
   /**
    * Whether a kept copy is enough; one that is not is read again from the API server. Left out: every copy is enough.
@@ -181,6 +209,13 @@ export interface DecisionReadOptions extends CallOptions {
  * How decisions read: through the watch-fed cache or by one live GET (design decision 12). Made by cache.ts; a reader
  * for one request also remembers what it has read, so that a decision never sees two versions of one object.
  */
+  /**
+   * Whole objects, in no order. Cached: of a watch alone, never asked for now. Live: one list, of so many at most.
+   *
+   * @throws GateError GATE_UNSYNCED where no watch can tell, GATE_TOO_MANY_OBJECTS for more than one list may bring,
+   *   and as Cluster.list.
+   */
+  list(kind: Kind, selection: Selection, options: CallOptions): Promise<readonly KubeObject[]>;
 export interface Reader {
   /**
    * @returns undefined where the object does not exist.

@@ -195,14 +195,13 @@ class DirectorySource implements DirectoryCluster {
     return [...unread, ...[...this.#files].flatMap(([file, { wasWhole }]) => (wasWhole ? [] : [file]))];
   }
 
-  #doubt(kind: Kind, { namespace, name }: ObjectName): GateError | undefined {
+  #doubt(kind: Kind, name: ObjectName | undefined): GateError | undefined {
     const [first, ...more] = this.#unknown;
     if (first === undefined) return undefined;
-    const object = quote(namespace === undefined ? name : `${namespace}/${name}`);
     const others = more.length === 0 ? '' : ` (and ${String(more.length)} more)`;
     return new GateError(
       'GATE_UNSYNCED',
-      `cannot read ${kind.resource} ${object}: ${quote(join(this.#path, first))}${others} may hold it and cannot be read; mend or remove it`,
+      `cannot ${objectOf(kind, name)}: ${quote(join(this.#path, first))}${others} may hold ${name === undefined ? 'some' : 'it'} and cannot be read; mend or remove it`,
     );
   }
 
@@ -298,6 +297,12 @@ class DirectorySource implements DirectoryCluster {
     for (const file of new Set(before.map((problem) => problem.file)))
       if (!bad.has(file)) this.#onMended?.(file);
   }
+}
+
+function objectOf(kind: Kind, at: ObjectName | undefined): string {
+  if (at === undefined) return `list ${kind.resource}`;
+  const { namespace, name } = at;
+  return `read ${kind.resource} ${quote(namespace === undefined ? name : `${namespace}/${name}`)}`;
 }
 
 function knownFile({ stamp }: FoundFile, reading: FileReading, before: KnownFile | undefined): KnownFile {

@@ -83,8 +83,15 @@ export interface MemoryClusterOptions {
   readonly reviewToken?: (token: string, audiences: readonly string[]) => TokenReviewResult;
   /** Left out: nothing is allowed. */
   readonly reviewAccess?: (question: AccessQuestion) => AccessAnswer;
-  /** Asked where an object is not there: an error says that nobody can know, and is thrown. Left out: it is absent. */
-  readonly doubtAbsence?: (kind: Kind, name: ObjectName) => GateError | undefined;
+  /**
+   * Asked where an object is not there, and without a name where a list may lack some: an error says that nobody can
+   * know. Left out: what is not there is absent.
+   */
+  readonly doubtAbsence?: (kind: Kind, name?: ObjectName) => GateError | undefined;
+  /** Asked before each write, dry runs included, with the object as it was given: what it throws refuses it. */
+  readonly admit?: (write: AdmittedWrite) => void;
+  /** What discovery says. Left out: every kind that was ever asked for. */
+  readonly served?: readonly ServedResource[];
   /** Changes remembered for each kind. */
   readonly historyLength?: number;
   /** Called once by close(), for what feeds the cluster. */
@@ -134,6 +141,10 @@ class InMemoryCluster implements MemoryCluster {
     await this.#gate.enter('list', kind, options.signal);
     const page = pageOf(this.#store(kind), kind, this.#version, options);
     return { ...page, items: page.items.map(this.#presenter(kind, options)) };
+  }
+
+  doubt(kind: Kind): GateError | undefined {
+    return this.#options.doubtAbsence?.(kind);
   }
 
   watch(kind: Kind, options: WatchOptions): AsyncIterable<WatchEvent> {

@@ -99,6 +99,7 @@ class RestCluster implements Cluster {
         method: 'GET',
         path: pathOf(kind, name.namespace, name.name),
         ...(options.metadataOnly === true && { accept: PARTIAL_OBJECT }),
+        ...exactOf(options),
         repeatable: true,
       });
       const object = adopt(body, kind, question);
@@ -122,6 +123,7 @@ class RestCluster implements Cluster {
       method: 'GET',
       path: withQuery(pathOf(kind, options.namespace), query),
       ...(options.metadataOnly === true && { accept: PARTIAL_LIST }),
+      ...exactOf(options),
       repeatable: true,
       timeoutMs: this.#limits.listTimeoutMs,
       maxBytes: this.#limits.pageBytes,
@@ -152,7 +154,7 @@ class RestCluster implements Cluster {
         throw malformedAnswer(question, `a line of more than ${this.#limits.objectBytes} bytes`);
       for (const line of lines) {
         if (line.length === 0) continue;
-        yield parseWatchLine(line, question, (value) => adopt(value, kind, question));
+        yield parseWatchLine(line, question, (value) => adopt(value, kind, question), options.exact);
         // Events of one chunk may be read long after it came: an abort must not wait for them.
         options.signal?.throwIfAborted();
       }
@@ -377,6 +379,10 @@ function selectQuery(options: SelectOptions): URLSearchParams {
   if (options.labelSelector !== undefined) query.set('labelSelector', options.labelSelector);
   if (options.fieldSelector !== undefined) query.set('fieldSelector', options.fieldSelector);
   return query;
+}
+
+function exactOf({ exact }: ReadOptions): Pick<Call, 'exact'> {
+  return exact === true ? { exact } : {};
 }
 
 function signalOf(options: CallOptions): { signal?: AbortSignal } {

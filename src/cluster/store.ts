@@ -12,6 +12,8 @@ export interface Store {
 
 export class ObjectStore implements Store {
   #objects = new Map<string, KubeObject>();
+  /** The same by namespace; kept from the first time on that one namespace alone was asked for. */
+  #byNamespace: Map<string, Map<string, KubeObject>> | undefined;
 
   get size(): number {
     return this.#objects.size;
@@ -21,15 +23,17 @@ export class ObjectStore implements Store {
     return this.#objects.get(storeKey(name));
   }
 
-  *values(namespace?: string): IterableIterator<KubeObject> {
-    for (const object of this.#objects.values())
-      if (namespace === undefined || object.metadata.namespace === namespace) yield object;
+  values(namespace?: string): IterableIterator<KubeObject> {
+    if (namespace === undefined) return this.#objects.values();
+    this.#byNamespace ??= byNamespace(this.#objects);
+    return (this.#byNamespace.get(namespace) ?? new Map<string, KubeObject>()).values();
   }
 
   /** @returns what was there before. */
   set(key: string, object: KubeObject): KubeObject | undefined {
     const before = this.#objects.get(key);
     this.#objects.set(key, object);
+    if (this.#byNamespace !== undefined) place(this.#byNamespace, key, object);
     return before;
   }
 
@@ -37,6 +41,10 @@ export class ObjectStore implements Store {
   delete(key: string): KubeObject | undefined {
     const before = this.#objects.get(key);
     this.#objects.delete(key);
+    const namespace = before?.metadata.namespace ?? '';
+    const among = this.#byNamespace?.get(namespace);
+    among?.delete(key);
+    if (among?.size === 0) this.#byNamespace?.delete(namespace);
     return before;
   }
 
@@ -44,8 +52,22 @@ export class ObjectStore implements Store {
   swap(objects: Map<string, KubeObject>): ReadonlyMap<string, KubeObject> {
     const before = this.#objects;
     this.#objects = objects;
+    this.#byNamespace = undefined;
     return before;
   }
+}
+
+function byNamespace(objects: ReadonlyMap<string, KubeObject>): Map<string, Map<string, KubeObject>> {
+  const places = new Map<string, Map<string, KubeObject>>();
+  for (const [key, object] of objects) place(places, key, object);
+  return places;
+}
+
+function place(places: Map<string, Map<string, KubeObject>>, key: string, object: KubeObject): void {
+  const namespace = object.metadata.namespace ?? '';
+  const among = places.get(namespace);
+  if (among === undefined) places.set(namespace, new Map([[key, object]]));
+  else among.set(key, object);
 }
 
 /** Names hold no slash (rest.ts refuses them), so that the key is one to one. */

@@ -9,6 +9,7 @@ import { GateError } from '../errors.ts';
 import { abortable, linkSignals } from './abort.ts';
 import { errorFromAnswer, malformedAnswer, unreachable, type Question } from './answers.ts';
 import type { Connection, Credentials } from './connection.ts';
+import { parseJson } from './exact-json.ts';
 
 export interface TransportLimits {
   readonly connectTimeoutMs: number;
@@ -54,6 +55,8 @@ export interface Call extends Question {
   readonly timeoutMs: number;
   /** Largest body of an answer. */
   readonly maxBytes: number;
+  /** As ReadOptions.exact. */
+  readonly exact?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -100,7 +103,7 @@ export class Transport {
     );
     try {
       const answer = await this.#sendWithRetries(call, linked.signal, deadlineMs);
-      return parseJson(call, answer.body, answer.contentType);
+      return parseAnswer(call, answer.body, answer.contentType);
     } catch (error) {
       throw linked.signal.aborted ? linked.signal.reason : error;
     } finally {
@@ -302,12 +305,12 @@ async function readBody(question: Question, answer: Answer, maxBytes: number): P
   return Buffer.concat(chunks, bytes);
 }
 
-function parseJson(question: Question, body: Buffer, contentType: string): unknown {
+function parseAnswer(call: Call, body: Buffer, contentType: string): unknown {
   try {
-    return JSON.parse(body.toString('utf8')) as unknown;
+    return parseJson(body, call.exact);
   } catch {
     // The parser's own message repeats the text.
-    throw malformedAnswer(question, `${body.length} bytes of ${contentType.slice(0, 60)} that are not JSON`);
+    throw malformedAnswer(call, `${body.length} bytes of ${contentType.slice(0, 60)} that are not JSON`);
   }
 }
 

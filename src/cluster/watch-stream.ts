@@ -1,6 +1,7 @@
 /** The bytes of a watch: lines of JSON to events. */
 import { errorFromAnswer, isRecord, malformedAnswer, type Question } from './answers.ts';
 import type { WatchEvent } from './cluster.ts';
+import { parseJson } from './exact-json.ts';
 import type { KubeObject } from './objects.ts';
 
 const NEWLINE = 0x0a;
@@ -50,16 +51,18 @@ export class LineSplitter {
 
 /**
  * @param adopt checks an object and gives it the asked kind's apiVersion and kind.
+ * @param exact as ReadOptions.exact.
  * @throws GateError of an ERROR event (410: GATE_CLUSTER_GONE), or GATE_CLUSTER_ANSWER.
  */
 export function parseWatchLine(
   line: Buffer,
   question: Question,
   adopt: (value: unknown) => KubeObject,
+  exact?: boolean,
 ): WatchEvent {
   let event: unknown;
   try {
-    event = JSON.parse(line.toString('utf8'));
+    event = parseJson(line, exact);
   } catch {
     throw malformedAnswer(question, `a line of ${line.length} bytes that is not JSON`);
   }

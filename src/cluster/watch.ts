@@ -61,10 +61,12 @@ export interface ReflectorOptions {
   readonly select?: Pick<SelectOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
   /**
    * What to keep of an object, applied before it is stored; must keep `metadata` with name, namespace, uid and
-   * resourceVersion. managedFields and the last applied configuration are dropped in any case.
+   * resourceVersion. managedFields and the last applied configuration are dropped in any case but `whole`.
    */
   readonly project?: (object: KubeObject) => KubeObject;
   readonly metadataOnly?: boolean;
+  /** Keeps everything, every number exact, for expressions that may read any of it; without `project` then. */
+  readonly whole?: boolean;
   /** Objects a page; 250 for kinds with small objects or where metadata is enough. */
   readonly pageSize?: number;
   readonly clock: Clock;
@@ -79,6 +81,8 @@ export interface Reflector {
   readonly kind: Kind;
   readonly namespace: string | undefined;
   readonly metadataOnly: boolean;
+  /** The store keeps everything of each object. */
+  readonly whole: boolean;
   readonly store: Store;
   /** Once; further calls do nothing. */
   start(): void;
@@ -102,6 +106,7 @@ class ListWatchReflector implements Reflector {
   readonly kind: Kind;
   readonly namespace: string | undefined;
   readonly metadataOnly: boolean;
+  readonly whole: boolean;
   readonly #options: ReflectorOptions;
   readonly #clock: Clock;
   readonly #store = new ObjectStore();
@@ -121,6 +126,7 @@ class ListWatchReflector implements Reflector {
     this.kind = options.kind;
     this.namespace = options.select?.namespace;
     this.metadataOnly = options.metadataOnly === true;
+    this.whole = options.whole === true;
     this.#pageSize = options.pageSize ?? PAGE_SIZE;
   }
 
@@ -151,6 +157,7 @@ class ListWatchReflector implements Reflector {
   }
 
   reduce(object: KubeObject): KubeObject {
+    if (this.whole) return object;
     const lean = withoutBallast(object);
     const { project } = this.#options;
     if (project === undefined) return lean;
@@ -229,7 +236,7 @@ class ListWatchReflector implements Reflector {
     for (;;) {
       const page = await cluster.list(kind, {
         ...select,
-        ...(this.metadataOnly && { metadataOnly: true }),
+        ...this.#asked(),
         limit: this.#pageSize,
         ...(continueToken !== undefined && { continueToken }),
         signal: this.#stopping.signal,
@@ -252,6 +259,10 @@ class ListWatchReflector implements Reflector {
     }
   }
 
+  #asked(): Pick<SelectOptions, 'metadataOnly' | 'exact'> {
+    return { ...(this.metadataOnly && { metadataOnly: true }), ...(this.whole && { exact: true }) };
+  }
+
   #exchange(objects: Map<string, KubeObject>): void {
     const changes: Change[] = [];
     const before = this.#store.swap(objects);
@@ -272,7 +283,7 @@ class ListWatchReflector implements Reflector {
     try {
       const events = cluster.watch(kind, {
         ...select,
-        ...(this.metadataOnly && { metadataOnly: true }),
+        ...this.#asked(),
         resourceVersion: version,
         signal: this.#stopping.signal,
       });

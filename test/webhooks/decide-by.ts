@@ -1,6 +1,7 @@
 /** Decisions through the list of webhooks, with a reader over a list of objects. */
 import type { Reader } from '../../src/cluster/cluster.ts';
 import type { AdmissionRequest, KubeObject } from '../../src/cluster/objects.ts';
+import { labelPredicate } from '../../src/cluster/selectors.ts';
 import type { Verdict } from '../../src/policies/verdict.ts';
 import { createWebhooks, type WebhookParts } from '../../src/webhooks/registry.ts';
 import type { Webhook } from '../../src/webhooks/webhook.ts';
@@ -45,6 +46,19 @@ export function readerOver(objects: readonly KubeObject[], reads: string[] = [])
           (!kind.namespaced || object.metadata.namespace === namespace),
       );
       return Promise.resolve(found);
+    },
+    list(kind, { namespace, labelSelector }, { signal }) {
+      signal?.throwIfAborted();
+      reads.push(`${kind.kind} ${namespace ?? ''}/?${labelSelector ?? ''}`);
+      const selects = labelPredicate(labelSelector);
+      return Promise.resolve(
+        objects.filter(
+          (object) =>
+            object.kind === kind.kind &&
+            (!kind.namespaced || object.metadata.namespace === namespace) &&
+            selects(object),
+        ),
+      );
     },
   };
 }

@@ -15,7 +15,10 @@ export interface EdgeUnderTest {
   readonly refusals: readonly string[];
 }
 
-export const emptyReader: Reader = { get: () => Promise.resolve(undefined) };
+export const emptyReader: Reader = {
+  get: () => Promise.resolve(undefined),
+  list: () => Promise.resolve([]),
+};
 
 export function edgeOf(webhooks: readonly Webhook[], reader: Reader = emptyReader): EdgeUnderTest {
   const clock = new FakeClock();

@@ -3,6 +3,7 @@ import type { Reader } from '../../src/cluster/cluster.ts';
 import { aLease, anAdmissionRequest, anAgent, anAgentPod, aNode } from '../support/builders.ts';
 import { CASES } from '../policies/identity/cases.ts';
 import { decideBy, identity, readerOver, webhooksWith } from './decide-by.ts';
+import { emptyReader } from './edge-parts.ts';
 
 const noClaim = anAdmissionRequest({ user: anAgent({ node: null }), object: aLease() });
 
@@ -55,6 +56,7 @@ describe('the node identity webhooks', () => {
   ])('refuses nobody on a copy that holds %s, and settles for one that proves the node', async (_w, copy) => {
     const settled: unknown[] = [];
     const reader: Reader = {
+      ...emptyReader,
       get(_kind, _name, { settles }) {
         settled.push(settles?.(copy), settles?.(anAgentPod()));
         return Promise.resolve(anAgentPod());
@@ -67,6 +69,7 @@ describe('the node identity webhooks', () => {
   it('settles for a copy of the Node of the claimed uid only', async () => {
     const settled: unknown[] = [];
     const reader: Reader = {
+      ...emptyReader,
       get(_kind, _name, { settles }) {
         settled.push(settles?.(aNode({ uid: 'older' })), settles?.(aNode()));
         return Promise.resolve(aNode());
@@ -78,7 +81,7 @@ describe('the node identity webhooks', () => {
   });
 
   it('denies nothing by itself when a read fails: the error goes to the edge', async () => {
-    const reader: Reader = { get: () => Promise.reject(new Error('unreachable')) };
+    const reader: Reader = { ...emptyReader, get: () => Promise.reject(new Error('unreachable')) };
     await expect(decideBy(identity(), noClaim, { reader, minor: 29 })).rejects.toThrow('unreachable');
   });
 
