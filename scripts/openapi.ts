@@ -1,6 +1,6 @@
 /**
  * `node scripts/openapi.ts`: takes the OpenAPI documents of the API server 1.36.3 that `npm run controlplane` builds
- * and keeps what types come from in src/cli/openapi-1.36.json.br, where `pacto-gate lint` finds it.
+ * and keeps what types come from, and which fields it fills in, in src/cli/openapi-1.36.json.br, where `pacto-gate lint` finds it.
  */
 import { writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
@@ -12,6 +12,7 @@ import {
   type OpenApiTypes,
   type ServedResource,
 } from '../src/policies/vap/openapi-schema.ts';
+import { withFilledIn } from './present-fields.ts';
 import { startControlPlane, type ControlPlane } from '../test/cluster/support/control-plane.ts';
 
 const FILE = 'src/cli/openapi-1.36.json.br';
@@ -24,6 +25,7 @@ interface ResourceList {
     readonly name: string;
     readonly singularName: string;
     readonly kind: string;
+    readonly namespaced: boolean;
   }[];
 }
 
@@ -37,9 +39,18 @@ interface PublishedKind {
   readonly kind: string;
 }
 
-const plane = await startControlPlane({ version: '1.36' });
+const plane = await startControlPlane({ version: '1.36', disableAdmissionPlugins: [] });
 try {
-  const types = await typesOf(plane);
+  await plane.apply([
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: 'default' } },
+  ]);
+  const types = await withFilledIn(await typesOf(plane), async (object) => {
+    const created = await plane.kubectl(['create', '--dry-run=server', '-o', 'json', '-f', '-'], {
+      stdin: JSON.stringify(object),
+    });
+    if (created.code !== 0) throw new Error(`${JSON.stringify(object)}: ${created.stderr}`);
+    return JSON.parse(created.stdout) as Readonly<Record<string, unknown>>;
+  });
   const bytes = brotliCompressSync(JSON.stringify(types), {
     params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY },
   });
@@ -90,12 +101,13 @@ function servedResources({ groupVersion, resources }: ResourceList): ServedResou
     : ['', groupVersion];
   return resources
     .filter(({ name }) => !name.includes('/'))
-    .map(({ name, singularName, kind }) => ({
+    .map(({ name, singularName, kind, namespaced }) => ({
       group,
       version,
       resource: name,
       singular: singularName,
       kind,
+      namespaced,
     }));
 }
 

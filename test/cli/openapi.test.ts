@@ -19,4 +19,19 @@ describe('the types that are delivered', () => {
     const unknown = types.resources.filter((served) => kinds.typeOf(served) === undefined);
     expect(unknown).toStrictEqual([]);
   });
+
+  test('know which fields an API server requires or fills in, and which it leaves out', async () => {
+    const { schemas, filledIn = {} } = await loadOpenApiTypes();
+    const deployment = schemas['io.k8s.api.apps.v1.DeploymentSpec'];
+    expect(deployment?.present).toEqual(expect.arrayContaining(['replicas', 'selector', 'strategy']));
+    expect(deployment?.present).not.toContain('minReadySeconds');
+    const pod = schemas['io.k8s.api.core.v1.PodSpec']?.present;
+    expect(pod).toEqual(expect.arrayContaining(['containers', 'restartPolicy']));
+    // Of a Pod alone, and of no template.
+    expect(pod).not.toContain('serviceAccountName');
+    expect(filledIn['/v1, Kind=Pod']).toContain('spec.serviceAccountName');
+    expect(filledIn['apps/v1, Kind=Deployment']).not.toContain('metadata.labels');
+    // A Service of type ExternalName has none.
+    expect(schemas['io.k8s.api.core.v1.ServiceSpec']?.present).not.toContain('clusterIP');
+  });
 });

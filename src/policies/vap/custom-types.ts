@@ -11,6 +11,7 @@ const RESOURCE_MEMBERS = { apiVersion: TEXT, kind: TEXT, metadata: { ref: METADA
 export function withCustomResources(types: OpenApiTypes, definitions: readonly unknown[]): OpenApiTypes {
   const added = definitions.flatMap(versionsOf);
   return {
+    ...types,
     resources: [...types.resources, ...added.map(({ served }) => served)],
     schemas: { ...types.schemas, ...Object.fromEntries(added.map(({ name, schema }) => [name, schema])) },
     kinds: {
@@ -34,6 +35,7 @@ function versionsOf(definition: unknown): CustomVersion[] {
   const kind = at(names, 'kind');
   const resource = at(names, 'plural');
   const singular = at(names, 'singular');
+  const scope = at(spec, 'scope');
   const versions = at(spec, 'versions');
   if (typeof group !== 'string' || typeof kind !== 'string' || typeof resource !== 'string') return [];
   if (!Array.isArray(versions)) return [];
@@ -46,6 +48,7 @@ function versionsOf(definition: unknown): CustomVersion[] {
       resource,
       singular: typeof singular === 'string' ? singular : kind.toLowerCase(),
       kind,
+      ...(typeof scope === 'string' ? { namespaced: scope === 'Namespaced' } : {}),
     };
     const published = at(at(one, 'schema'), 'openAPIV3Schema');
     const schema = asResource({ type: 'object', ...embedding(withoutRefs(pruneSchema(published))) });

@@ -5,6 +5,8 @@ export interface OpenApiSchema {
   readonly type?: string;
   readonly format?: string;
   readonly properties?: Readonly<Record<string, OpenApiSchema>>;
+  /** Properties that are there in every object: required, or with a default. */
+  readonly present?: readonly string[];
   readonly additionalProperties?: OpenApiSchema;
   readonly items?: OpenApiSchema;
   /** Name of another schema, in place of everything else. */
@@ -22,6 +24,8 @@ export interface ServedResource {
   /** Empty where the API server does not say one. */
   readonly singular: string;
   readonly kind: string;
+  /** Left out where nobody says. */
+  readonly namespaced?: boolean;
 }
 
 export interface OpenApiTypes {
@@ -29,6 +33,8 @@ export interface OpenApiTypes {
   readonly schemas: Readonly<Record<string, OpenApiSchema>>;
   /** Name of the schema of each kind, by `kindText`. */
   readonly kinds: Readonly<Record<string, string>>;
+  /** Paths such as `spec.replicas` that the API server fills in for a kind, beyond what schemas say; by `kindText`. */
+  readonly filledIn?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** As Go prints it: `apps/v1, Kind=Deployment`, `/v1, Kind=Pod`. */
@@ -51,7 +57,9 @@ export function pruneSchema(published: unknown): OpenApiSchema {
   return {
     ...(typeof type === 'string' ? { type } : {}),
     ...(typeof format === 'string' ? { format } : {}),
-    ...(isObject(properties) ? { properties: pruneAll(properties) } : {}),
+    ...(isObject(properties)
+      ? { properties: pruneAll(properties), ...presentOf(properties, own('required')) }
+      : {}),
     ...(isObject(additional) ? { additionalProperties: pruneSchema(additional) } : {}),
     ...(isObject(items) ? { items: pruneSchema(items) } : {}),
     // Built-in kinds have the format, custom resources the extension.
@@ -64,6 +72,22 @@ export function pruneSchema(published: unknown): OpenApiSchema {
 
 function pruneAll(schemas: Readonly<Record<string, unknown>>): Readonly<Record<string, OpenApiSchema>> {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, pruneSchema(schema)]));
+}
+
+/** A struct that is no pointer has a default too: it is written where it is empty. */
+function presentOf(
+  properties: Readonly<Record<string, unknown>>,
+  required: unknown,
+): Pick<OpenApiSchema, 'present'> {
+  const names: readonly unknown[] = Array.isArray(required) ? required : [];
+  const present = Object.entries(properties)
+    .filter(([name, schema]) => names.includes(name) || (isObject(schema) && hasDefault(schema)))
+    .map(([name]) => name);
+  return present.length === 0 ? {} : { present };
+}
+
+function hasDefault(schema: Readonly<Record<string, unknown>>): boolean {
+  return Object.hasOwn(schema, 'default') && schema['default'] !== null;
 }
 
 /** A reference may be alone in an `allOf`, so that a description can stand beside it. */
