@@ -68,17 +68,17 @@ export interface WriteOptions extends CallOptions {
   readonly fieldManager?: string;
 }
 
-export interface DeleteOptions extends CallOptions {
-  readonly dryRun?: boolean;
-  /** Delete only this very object. */
-  readonly uid?: string;
-}
-
 export interface ApplyOptions extends CallOptions {
   readonly fieldManager: string;
   /** Takes over the fields of other managers; else they are refused with GATE_CLUSTER_CONFLICT. */
   readonly force?: boolean;
   readonly dryRun?: boolean;
+}
+
+export interface DeleteOptions extends CallOptions {
+  readonly dryRun?: boolean;
+  /** Delete only this very object. */
+  readonly uid?: string;
 }
 
 /** `status` of a TokenReview. */
@@ -123,12 +123,6 @@ export interface AccessAnswer {
   readonly evaluationError?: string;
 }
 
-export interface ServerVersion {
-  readonly major: number;
-  readonly minor: number;
-  readonly gitVersion: string;
-}
-
 /** One resource that the API server serves, as its discovery says. */
 export interface ServedResource {
   readonly group: string;
@@ -146,6 +140,12 @@ export interface ServedResources {
   readonly unknown: readonly string[];
 }
 
+export interface ServerVersion {
+  readonly major: number;
+  readonly minor: number;
+  readonly gitVersion: string;
+}
+
 export interface Cluster {
   /** @returns undefined where the object does not exist. */
   get(kind: Kind, name: ObjectName, options?: ReadOptions): Promise<KubeObject | undefined>;
@@ -160,13 +160,13 @@ export interface Cluster {
   replace(kind: Kind, object: KubeObject, options?: WriteOptions): Promise<KubeObject>;
   /** PUT of `/status`: nothing but `status` changes. */
   replaceStatus(kind: Kind, object: KubeObject, options?: WriteOptions): Promise<KubeObject>;
-  delete(kind: Kind, name: ObjectName, options?: DeleteOptions): Promise<void>;
-  reviewToken(token: string, audiences: readonly string[], options?: CallOptions): Promise<TokenReviewResult>;
-  reviewAccess(question: AccessQuestion, options?: CallOptions): Promise<AccessAnswer>;
-  serverVersion(options?: CallOptions): Promise<ServerVersion>;
-  /** Ends connections and file watches. */
-  close(): Promise<void>;
   /**
+   * Server-side apply: what the object says is set and owned by the field manager, what the manager applied before and
+   * says no more is removed, all else stays. Creates the object where there is none, but for one with `metadata.uid`
+   * or `resourceVersion`, which is refused with GATE_CLUSTER_CONFLICT or NOT_FOUND then. Nothing is written where
+   * nothing changes.
+   */
+  apply(kind: Kind, object: KubeObject, options: ApplyOptions): Promise<KubeObject>;
   delete(kind: Kind, name: ObjectName, options?: DeleteOptions): Promise<void>;
   reviewToken(token: string, audiences: readonly string[], options?: CallOptions): Promise<TokenReviewResult>;
   reviewAccess(question: AccessQuestion, options?: CallOptions): Promise<AccessAnswer>;
@@ -177,14 +177,14 @@ export interface Cluster {
   doubt?(kind: Kind): GateError | undefined;
   /** Ends connections and file watches. */
   close(): Promise<void>;
-   * Server-side apply: what the object says is set and owned by the field manager, what the manager applied before and
-   * says no more is removed, all else stays. Creates the object where there is none, but for one with `metadata.uid`
-   * or `resourceVersion`, which is refused with GATE_CLUSTER_CONFLICT or NOT_FOUND then. Nothing is written where
-   * nothing changes.
-   */
-  apply(kind: Kind, object: KubeObject, options: ApplyOptions): Promise<KubeObject>;
 }
 
+export interface DecisionReadOptions extends CallOptions {
+  /**
+   * Whether a kept copy is enough; one that is not is read again from the API server. Left out: every copy is enough.
+   * For what a decision would refuse on: a watch may be interrupted for minutes.
+   */
+  readonly settles?: (copy: KubeObject) => boolean;
   /**
    * All of the object, every number exact: for expressions, which may read any of it. Left out: what a watch keeps of
    * it is enough.
@@ -197,18 +197,18 @@ export interface Selection {
   /** Left out for cluster-scoped kinds. */
   readonly namespace?: string;
   readonly labelSelector?: string;
-export interface DecisionReadOptions extends CallOptions {
-  /**
-   * Whether a kept copy is enough; one that is not is read again from the API server. Left out: every copy is enough.
-   * For what a decision would refuse on: a watch may be interrupted for minutes.
-   */
-  readonly settles?: (copy: KubeObject) => boolean;
 }
 
 /**
  * How decisions read: through the watch-fed cache or by one live GET (design decision 12). Made by cache.ts; a reader
  * for one request also remembers what it has read, so that a decision never sees two versions of one object.
  */
+export interface Reader {
+  /**
+   * @returns undefined where the object does not exist.
+   * @throws GateError GATE_UNSYNCED where absence cannot be told, and as Cluster.get.
+   */
+  get(kind: Kind, name: ObjectName, options: DecisionReadOptions): Promise<KubeObject | undefined>;
   /**
    * Whole objects, in no order. Cached: of a watch alone, never asked for now. Live: one list, of so many at most.
    *
@@ -216,10 +216,4 @@ export interface DecisionReadOptions extends CallOptions {
    *   and as Cluster.list.
    */
   list(kind: Kind, selection: Selection, options: CallOptions): Promise<readonly KubeObject[]>;
-export interface Reader {
-  /**
-   * @returns undefined where the object does not exist.
-   * @throws GateError GATE_UNSYNCED where absence cannot be told, and as Cluster.get.
-   */
-  get(kind: Kind, name: ObjectName, options: DecisionReadOptions): Promise<KubeObject | undefined>;
 }

@@ -118,6 +118,7 @@ export function createMemoryCluster(options: MemoryClusterOptions): MemoryCluste
 class InMemoryCluster implements MemoryCluster {
   readonly #options: MemoryClusterOptions;
   readonly #stores = new Map<string, KindStore>();
+  readonly #kinds = new Map<string, Kind>();
   readonly #gate = new CallGate();
   readonly #frozen = new WeakSet<object>();
   #version = 1;
@@ -125,7 +126,6 @@ class InMemoryCluster implements MemoryCluster {
 
   constructor(options: MemoryClusterOptions) {
     this.#options = options;
-  readonly #kinds = new Map<string, Kind>();
   }
 
   async get(kind: Kind, name: ObjectName, options: ReadOptions = {}): Promise<KubeObject | undefined> {

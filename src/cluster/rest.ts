@@ -181,8 +181,6 @@ class RestCluster implements Cluster {
     return this.#write('replace the status of', 'PUT', kind, at, path, object, options);
   }
 
-  async delete(kind: Kind, name: ObjectName, options: DeleteOptions = {}): Promise<void> {
-    const at = this.#writable(kind, name, true);
   async apply(kind: Kind, object: KubeObject, options: ApplyOptions): Promise<KubeObject> {
     const at = this.#writable(kind, object.metadata, true);
     const question = this.#question('apply', kind, at);
@@ -203,6 +201,8 @@ class RestCluster implements Cluster {
     return adopt(body, kind, question);
   }
 
+  async delete(kind: Kind, name: ObjectName, options: DeleteOptions = {}): Promise<void> {
+    const at = this.#writable(kind, name, true);
     await this.#transport.json({
       ...this.#question('delete', kind, at),
       ...this.#object(options),
@@ -268,8 +268,6 @@ class RestCluster implements Cluster {
     throw malformedAnswer(question, 'a version without major, minor and gitVersion');
   }
 
-  close(): Promise<void> {
-    return this.#transport.close();
   resources(options: CallOptions = {}): Promise<ServedResources> {
     return discover((path, accept) =>
       this.#transport.json({
@@ -284,6 +282,8 @@ class RestCluster implements Cluster {
     );
   }
 
+  close(): Promise<void> {
+    return this.#transport.close();
   }
 
   async #write(

@@ -47,9 +47,9 @@ export interface Call extends Question {
   readonly path: string;
   readonly accept?: string;
   readonly body?: unknown;
-  /** Repeating it changes nothing, so that it is sent again once when the connection breaks. */
   /** Of the body; default: application/json. */
   readonly contentType?: string;
+  /** Repeating it changes nothing, so that it is sent again once when the connection breaks. */
   readonly repeatable: boolean;
   /** For the whole call with its retries, milliseconds. */
   readonly timeoutMs: number;
