@@ -137,11 +137,11 @@ function withoutCluster({ clock }: AppParts): State {
       `cannot read ${kind.resource}: there is no cluster; set cluster.source, cluster.kubeconfig or cluster.directory`,
     );
   };
+  const cluster = { get: refuse, list: refuse };
   return {
     reader: createReader({ mode: 'live', cluster, reflectors: [], clock }),
     serverVersion: () => undefined,
     unsynced: () => undefined,
-  const cluster = { get: refuse, list: refuse };
     watches: () => [],
     ...NOBODY,
     close: () => Promise.resolve(),
