@@ -212,21 +212,10 @@ class InMemoryCluster implements MemoryCluster {
     const current = this.#store(kind).get(key);
     if (current === undefined) throw notFound('replace the status of', kind, key);
     checkPreconditions('replace the status of', kind, key, object.metadata, current);
+    this.#admit('UPDATE', kind, object, options, 'status');
     return this.#update(kind, key, { ...current, status: object['status'] }, current, options);
   }
 
-  async delete(kind: Kind, name: ObjectName, options: DeleteOptions = {}): Promise<void> {
-    await this.#gate.enter('delete', kind, options.signal);
-    checkNamespace(kind, name.namespace);
-    const key = keyOf(name.namespace, name.name);
-    const current = this.#store(kind).get(key);
-    if (current === undefined) throw notFound('delete', kind, key);
-    if (options.uid !== undefined && options.uid !== current.metadata.uid) {
-      throw conflict('delete', kind, key, 'it has another uid');
-    this.#admit('UPDATE', kind, object, options, 'status');
-    }
-    if (options.dryRun === true) return;
-    if (isEmpty(current.metadata.finalizers)) {
   async apply(kind: Kind, object: KubeObject, options: ApplyOptions): Promise<KubeObject> {
     await this.#gate.enter('apply', kind, options.signal);
     checkEnvelope(kind, object);
@@ -246,6 +235,18 @@ class InMemoryCluster implements MemoryCluster {
     return this.#update(kind, key, withGeneration(kind, next, current), current, options);
   }
 
+  async delete(kind: Kind, name: ObjectName, options: DeleteOptions = {}): Promise<void> {
+    await this.#gate.enter('delete', kind, options.signal);
+    checkNamespace(kind, name.namespace);
+    const key = keyOf(name.namespace, name.name);
+    const current = this.#store(kind).get(key);
+    if (current === undefined) throw notFound('delete', kind, key);
+    if (options.uid !== undefined && options.uid !== current.metadata.uid) {
+      throw conflict('delete', kind, key, 'it has another uid');
+    }
+    this.#admit('DELETE', kind, current, options);
+    if (options.dryRun === true) return;
+    if (isEmpty(current.metadata.finalizers)) {
       this.#remove(kind, key, current);
     } else if (current.metadata.deletionTimestamp === undefined) {
       const metadata = {
@@ -255,7 +256,6 @@ class InMemoryCluster implements MemoryCluster {
       };
       this.#commit(kind, 'MODIFIED', key, { ...current, metadata }, current);
     }
-    this.#admit('DELETE', kind, current, options);
   }
 
   async reviewToken(
@@ -279,6 +279,11 @@ class InMemoryCluster implements MemoryCluster {
     return this.#options.version ?? DEFAULT_VERSION;
   }
 
+  async resources(options: CallOptions = {}): Promise<ServedResources> {
+    await this.#gate.enter('resources', undefined, options.signal);
+    return { resources: this.#options.served ?? [...this.#kinds.values()].map(servedAs), unknown: [] };
+  }
+
   async close(): Promise<void> {
     if (this.#gate.close()) await this.#options.onClose?.();
     this.endWatches();
@@ -290,11 +295,6 @@ class InMemoryCluster implements MemoryCluster {
     checkName(kind, name);
     const key = keyOf(object.metadata.namespace, name);
     let current = this.#store(kind).get(key);
-  async resources(options: CallOptions = {}): Promise<ServedResources> {
-    await this.#gate.enter('resources', undefined, options.signal);
-    return { resources: this.#options.served ?? [...this.#kinds.values()].map(servedAs), unknown: [] };
-  }
-
     if (current !== undefined && isSet(object.metadata.uid) && object.metadata.uid !== current.metadata.uid) {
       this.#remove(kind, key, current);
       current = undefined;
@@ -376,17 +376,6 @@ class InMemoryCluster implements MemoryCluster {
     });
   }
 
-  #insert(kind: Kind, key: string, object: KubeObject, options: WriteOptions): KubeObject {
-    const made = creationOf(kind, object);
-    const metadata = { ...made.metadata, ...this.#systemFields(undefined) };
-    const next = withGeneration(kind, { ...made, metadata }, undefined);
-    if (options.dryRun === true) return frozenCopy(next, this.#frozen);
-    return this.#commit(kind, 'ADDED', key, next);
-  }
-
-  /** @returns the object as it is then: the stored one, untouched, where nothing changes. */
-  #update(kind: Kind, key: string, next: KubeObject, current: KubeObject, options: WriteOptions): KubeObject {
-    const { resourceVersion = '' } = current.metadata;
   #admit(
     operation: AdmittedWrite['operation'],
     kind: Kind,
@@ -398,8 +387,19 @@ class InMemoryCluster implements MemoryCluster {
     this.#options.admit?.({ operation, kind, object, dryRun, ...part });
   }
 
-    const candidate = frozenCopy({ ...next, metadata: { ...next.metadata, resourceVersion } }, this.#frozen);
+  #insert(kind: Kind, key: string, object: KubeObject, options: WriteOptions): KubeObject {
     this.#admit('CREATE', kind, object, options);
+    const made = creationOf(kind, object);
+    const metadata = { ...made.metadata, ...this.#systemFields(undefined) };
+    const next = withGeneration(kind, { ...made, metadata }, undefined);
+    if (options.dryRun === true) return frozenCopy(next, this.#frozen);
+    return this.#commit(kind, 'ADDED', key, next);
+  }
+
+  /** @returns the object as it is then: the stored one, untouched, where nothing changes. */
+  #update(kind: Kind, key: string, next: KubeObject, current: KubeObject, options: WriteOptions): KubeObject {
+    const { resourceVersion = '' } = current.metadata;
+    const candidate = frozenCopy({ ...next, metadata: { ...next.metadata, resourceVersion } }, this.#frozen);
     if (isDeepStrictEqual(candidate, current)) return current;
     return options.dryRun === true ? candidate : this.#commit(kind, 'MODIFIED', key, candidate, current);
   }
@@ -430,6 +430,7 @@ class InMemoryCluster implements MemoryCluster {
     if (store === undefined) {
       store = new KindStore(this.#options.historyLength ?? HISTORY_LENGTH, this.#compacted);
       this.#stores.set(name, store);
+      this.#kinds.set(name, kind);
     }
     return store;
   }
@@ -441,7 +442,6 @@ class InMemoryCluster implements MemoryCluster {
       return ({ metadata }) =>
         Object.freeze({ apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata });
     }
-      this.#kinds.set(name, kind);
     return (object) => (object.apiVersion === apiVersion ? object : Object.freeze({ ...object, apiVersion }));
   }
 
