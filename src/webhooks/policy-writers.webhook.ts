@@ -19,7 +19,7 @@ import {
   type WriterQuestion,
 } from '../policies/vap/write-rights.ts';
 import { forbiddenWrite, invalidWrite } from '../policies/vap/write-verdict.ts';
-import type { ReviewAccess } from './policy-needs.ts';
+import type { ReviewAccess } from '../cluster/access-reviews.ts';
 import type { DecisionContext, Webhook } from './webhook.ts';
 
 export interface PolicyWritersParts {
@@ -58,7 +58,7 @@ async function decide(
   context: DecisionContext,
 ): Promise<Verdict> {
   const isPolicy = isOf(request, GATE_POLICY);
-  if (!isPolicy && !isOf(request, GATE_POLICY_BINDING)) throw notAsked(request);
+  if (!isPolicy && !isOf(request, GATE_POLICY_BINDING)) return allow();
   const { operation, subResource = '' } = request;
   // A policy can always be taken away, and its status is read by people only.
   if (subResource !== '' || (operation !== 'CREATE' && operation !== 'UPDATE')) return allow();
@@ -71,13 +71,6 @@ async function decide(
 
 function isOf({ resource }: AdmissionRequest, kind: Kind): boolean {
   return resource.group === kind.group && resource.resource === kind.resource;
-}
-
-function notAsked({ resource }: AdmissionRequest): GateError {
-  return new GateError(
-    'GATE_REVIEW_INVALID',
-    `request.resource: policy writers are asked about ${GATE_POLICY.group} only (found ${quote(`${resource.group}/${resource.resource}`)}): give the webhook entry the rules that "pacto-gate generate webhooks" prints`,
-  );
 }
 
 interface Write {

@@ -18,13 +18,20 @@ export interface WebhookParts {
   readonly serverVersion: KnownServerVersion;
   /** That of policies.webhook.ts, which is loaded only where there are policies: a server must start fast. */
   readonly policies?: Webhook;
+  /** That of policy-writers.webhook.ts; only where custom resources are a source of policies, and loaded as late. */
+  readonly policyWriters?: Webhook;
 }
 
 /**
  * What is switched off is not in the list. The server answers its path as unknown, so switch a rule off only after its
  * entry is gone.
  */
-export function createWebhooks({ identity, serverVersion, policies }: WebhookParts): readonly Webhook[] {
+export function createWebhooks({
+  identity,
+  serverVersion,
+  policies,
+  policyWriters,
+}: WebhookParts): readonly Webhook[] {
   const settings = identitySettings(identity);
   const { tokens, pods } = identity;
   return [
@@ -32,5 +39,6 @@ export function createWebhooks({ identity, serverVersion, policies }: WebhookPar
     ...(identity.enabled && tokens.enabled ? [agentTokensWebhook(settings, tokens.failurePolicy)] : []),
     ...(identity.enabled && pods.enabled ? [agentPodsWebhook(settings, pods.failurePolicy)] : []),
     ...(policies === undefined ? [] : [policies]),
+    ...(policyWriters === undefined ? [] : [policyWriters]),
   ];
 }

@@ -2,9 +2,11 @@
 import type { Reader } from '../../src/cluster/cluster.ts';
 import type { AdmissionRequest, KubeObject } from '../../src/cluster/objects.ts';
 import { labelPredicate } from '../../src/cluster/selectors.ts';
+import { Cel } from '../../src/policies/cel/cel.ts';
 import type { Verdict } from '../../src/policies/verdict.ts';
+import { policyWritersWebhook, type PolicyWritersParts } from '../../src/webhooks/policy-writers.webhook.ts';
 import { createWebhooks, type WebhookParts } from '../../src/webhooks/registry.ts';
-import type { Webhook } from '../../src/webhooks/webhook.ts';
+import type { DecisionContext, Webhook } from '../../src/webhooks/webhook.ts';
 
 /** `identity` of the configuration: its defaults, with changes. */
 export function identity(changes: Partial<WebhookParts['identity']> = {}): WebhookParts['identity'] {
@@ -26,6 +28,17 @@ export function identity(changes: Partial<WebhookParts['identity']> = {}): Webho
       ...changes.pods,
     },
   };
+}
+
+/** With nothing in force, and nobody who could be asked for rights. */
+export function policyWriters(changes: Partial<PolicyWritersParts> = {}): Webhook {
+  return policyWritersWebhook({
+    cel: new Cel(),
+    minor: 36,
+    paramKinds: [],
+    inForce: () => Promise.resolve({ policies: [], bindings: [], problems: [] }),
+    ...changes,
+  });
 }
 
 /** Every webhook, with defaults for whatever a test says nothing of: a new part needs its default here alone. */
@@ -72,6 +85,12 @@ function pathOf({ resource, subResource }: AdmissionRequest): string {
     : '/validate/node-identity';
 }
 
+/** A context without end. */
+export function contextOf(reader: Reader): DecisionContext {
+  const { signal } = new AbortController();
+  return { signal, reader, share: () => ({ signal, clear: () => undefined }) };
+}
+
 export async function decideBy(
   configuration: WebhookParts['identity'],
   request: AdmissionRequest,
@@ -80,5 +99,5 @@ export async function decideBy(
   const webhooks = webhooksWith({ identity: configuration, serverVersion: () => ({ major: 1, minor }) });
   const entry = webhooks.find((webhook) => webhook.path === pathOf(request))?.entry({});
   if (entry === undefined) throw new Error(`no webhook for ${pathOf(request)}`);
-  return entry.decide(request, { signal: new AbortController().signal, reader });
+  return entry.decide(request, contextOf(reader));
 }

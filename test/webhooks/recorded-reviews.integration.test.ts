@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Webhook } from '../../src/webhooks/webhook.ts';
 import { namingWebhooks } from './bad-input/case.ts';
-import { webhooksWith } from './decide-by.ts';
+import { policyWriters, webhooksWith } from './decide-by.ts';
 import { serveWebhooks, type Served } from './served.ts';
 
 const GOLDEN = new URL('../golden/reviews/', import.meta.url);
@@ -25,7 +25,7 @@ async function recordedReviews(): Promise<readonly Recorded[]> {
 
 /** Every webhook of the program, and two whose answers are known. */
 function allWebhooks(): readonly Webhook[] {
-  return [...webhooksWith(), ...namingWebhooks()];
+  return [...webhooksWith({ policyWriters: policyWriters() }), ...namingWebhooks()];
 }
 
 interface Response {

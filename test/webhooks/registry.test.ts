@@ -6,7 +6,7 @@ import { webhooksOf } from '../../src/app-webhooks.ts';
 import { entriesOf } from '../../src/cli/generate-webhooks.ts';
 import { configKeys } from '../../src/config-keys.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
-import { POLICIES_PATH } from '../../src/policies/vap/entry-name.ts';
+import { POLICIES_PATH, WRITERS_PATH } from '../../src/policies/vap/entry-name.ts';
 import type { Webhook } from '../../src/webhooks/webhook.ts';
 
 const BASE = 'https://192.0.2.7:9443';
@@ -74,6 +74,6 @@ describe('the list of webhooks', () => {
     const rows = readFileSync(file, 'utf8').matchAll(/^\| `(\/(?:validate|mutate)\/[^`]*)`/gm);
     const documented = Array.from(rows, ([, path = '']) => path);
     const paths = served(await everything()).map(({ path }) => path);
-    expect(documented.toSorted()).toEqual([...paths, POLICIES_PATH].toSorted());
+    expect(documented.toSorted()).toEqual([...paths, POLICIES_PATH, WRITERS_PATH].toSorted());
   });
 });

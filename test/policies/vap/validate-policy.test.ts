@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { answerPolicyWrite } from '../../../src/policies/vap/validate-policy.ts';
+import { answerPolicyWrite, policyWrite } from '../../../src/policies/vap/validate-policy.ts';
 import { OPTIONS, RULE, findings, policy } from './written.ts';
 
 const KEY_RULE =
@@ -391,5 +391,26 @@ describe('an update', () => {
 
   test('is refused where what is stored cannot be read', () => {
     expect(answerPolicyWrite(policy(), { ...OPTIONS, old: 'x' }).status).toMatchObject({ code: 400 });
+  });
+});
+
+describe('a policy of thousands of expressions', () => {
+  test('is checked in steps, one at least for each', () => {
+    const each = Array.from({ length: 300 }, (_, index) => index);
+    const object = policy({
+      variables: each.map((index) => ({ name: `v${String(index)}`, expression: '1' })),
+      matchConditions: each.slice(0, 60).map((index) => ({ name: `c${String(index)}`, expression: 'true' })),
+      validations: each.map(() => ({ expression: 'true' })),
+      auditAnnotations: each
+        .slice(0, 20)
+        .map((index) => ({ key: `k${String(index)}`, valueExpression: "'a'" })),
+    });
+    const steps = policyWrite(object, OPTIONS);
+    let taken = 0;
+    let next = steps.next();
+    for (; next.done !== true; next = steps.next()) taken += 1;
+    expect(taken).toBeGreaterThanOrEqual(300 + 60 + 300 + 20);
+    expect(next.value).toStrictEqual(answerPolicyWrite(object, OPTIONS));
+    expect(next.value.status).toBeUndefined();
   });
 });
