@@ -1,6 +1,7 @@
 /** The admission edge: webhooks, their limits and their numbers, on a listener or as a plain function. */
 import packageFile from '../package.json' with { type: 'json' };
 import type { AppParts } from './app-parts.ts';
+import type { EnforcedPolicies } from './app-policies.ts';
 import type { State } from './app-state.ts';
 import { openPolicies, webhooksOf } from './app-webhooks.ts';
 import type { Config } from './config.ts';
@@ -21,10 +22,13 @@ declare const BUILD_COMMIT: string | undefined;
 
 export interface Admission {
   readonly webhooks: readonly Webhook[];
+  /** Those that the configuration names; undefined where it names none. */
+  readonly policies: EnforcedPolicies | undefined;
   readonly edge: Edge;
   readonly metrics: Metrics;
   /** Puts the webhooks on a listener; `guard` is asked before a body is read. */
   serveOn(listener: Listener, tls: TlsSource, guard: Guard | undefined): void;
+  close(): Promise<void>;
 }
 
 /** @throws GateError as `openPolicies`. */
@@ -33,8 +37,8 @@ export async function openAdmission(
   { clock, log }: AppParts,
   state: State,
 ): Promise<Admission> {
-  const { serverVersion, reviewAccess } = state;
-  const policies = await openPolicies(config, { clock, log, reviewAccess });
+  const { serverVersion, reviewAccess, cluster } = state;
+  const policies = await openPolicies(config, { clock, log, reviewAccess, cluster });
   const webhooks = webhooksOf(config, {
     serverVersion,
     ...(policies === undefined ? {} : { policies: policies.webhook }),
@@ -48,10 +52,13 @@ export async function openAdmission(
     },
   });
   metrics.observeLostLines(() => log.lost());
-  metrics.observeWatches(() => state.watches());
+  metrics.observeWatches(() => [...state.watches(), ...(policies?.sources.watches() ?? [])]);
+  if (policies !== undefined) metrics.observePolicies(() => policies.facts());
+  state.observeLiveCalls((facts) => metrics.liveCall(facts));
   const edge = createEdge({ webhooks, readerFor: () => state.reader.forRequest(), clock, log, metrics });
   return {
     webhooks,
+    policies,
     edge,
     metrics,
     serveOn(listener, tls, guard) {
@@ -64,6 +71,9 @@ export async function openAdmission(
       metrics.observeLoad(() => limits.stats());
       metrics.observeConnections(listener.name, () => listener.stats());
       metrics.observeTlsExpiry(listener.name, () => tls.notAfterMs() / 1_000);
+    },
+    async close() {
+      await policies?.close();
     },
   };
 }

@@ -1,102 +1,202 @@
-/** The policies that the configuration names, read once at start, and what is to be said about them. */
-import { basename, dirname, join } from 'node:path';
-import type { Cluster } from './cluster/cluster.ts';
-import { readObjects } from './cluster/directory-file.ts';
-import { DIRECTORY_LIMITS, scanDirectory, type Problem } from './cluster/directory-scan.ts';
-import type { Kind } from './cluster/kinds.ts';
-import type { KubeObject } from './cluster/objects.ts';
+/** The policies in force, compiled and followed, and what is to be said about them. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { openPolicySources, type PolicySources, type PolicySourceParts } from './app-policy-sources.ts';
+import type { ReviewAccess } from './cluster/access-reviews.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
-import { GateError, quote } from './errors.ts';
-import { createReviewCap } from './http/review-cap.ts';
+import { GateError } from './errors.ts';
 import type { Log } from './log.ts';
+import type { PolicyFacts } from './metrics.ts';
 import { Cel } from './policies/cel/cel.ts';
-import {
-  minorOf,
-  policyObjectsOf,
-  type PolicyKind,
-  type PolicyObjects,
-} from './policies/vap/policy-objects.ts';
-import { createPolicySet, type PolicySet } from './policies/vap/policy-set.ts';
-import { findParamKind, paramKindOf } from './webhooks/param-kinds.ts';
-import { policiesWebhook } from './webhooks/policies.webhook.ts';
-import type { ReviewAccess } from './webhooks/policy-needs.ts';
+import { minorOf, type PolicyKind } from './policies/vap/policy-objects.ts';
+import { policySetSteps, type PolicySet } from './policies/vap/policy-set.ts';
+import type { SourcedPolicies } from './policies/vap/sources.ts';
+import type { Binding, Policy } from './policies/vap/types.ts';
+import { paramKindOf } from './webhooks/param-kinds.ts';
+import { policiesWebhook, type PolicySnapshot } from './webhooks/policies.webhook.ts';
 import type { Webhook } from './webhooks/webhook.ts';
 
-export interface PolicyParts {
-  readonly clock: Clock;
-  readonly log: Log;
+export interface PolicyParts extends PolicySourceParts {
   /** Who answers the authorizer's questions; undefined where nobody can. */
   readonly reviewAccess: ReviewAccess | undefined;
 }
 
 export interface EnforcedPolicies {
   readonly webhook: Webhook;
-  readonly set: PolicySet;
+  readonly sources: PolicySources;
+  /** Undefined until everything was read and compiled once. */
+  set(): PolicySet | undefined;
+  facts(): PolicyFacts;
+  /** For readiness: what is not known or compiled yet. */
+  unsynced(): string | undefined;
+  /** Resolves once what is known by now is in force. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
 }
 
-/**
- * @throws GateError GATE_POLICY_FILE for a file that cannot be read whole: to serve without it would be to allow what
- *   it forbids. A policy in it that is wrong is reported, and the others are enforced.
- */
+/** @throws GateError as openPolicySources */
 export async function loadPolicies(
-  { policies: settings }: Pick<Config, 'policies'>,
-  { clock, log, reviewAccess }: PolicyParts,
+  config: Pick<Config, 'policies' | 'state' | 'environment'>,
+  parts: PolicyParts,
 ): Promise<EnforcedPolicies> {
-  const { files, directory, compatibilityVersion, paramKinds } = settings;
-  const objects = await readAll(files, directory);
-  const found = policyObjectsOf(objects);
-  const set = createPolicySet({
-    cel: new Cel(),
-    policies: found.policies,
-    bindings: found.bindings,
-    minor: minorOf(compatibilityVersion),
-  });
-  const kinds = paramKinds.map(paramKindOf);
-  for (const { kind, name, message } of problemsOf(found, set, kinds)) {
-    log.warn('policy not enforced as it is written', {
-      kind,
-      name,
-      err: new GateError('GATE_POLICY_INVALID', message),
-    });
-  }
-  log.info('policies loaded', { count: found.policies.length });
+  const { clock, log, reviewAccess } = parts;
+  const { compatibilityVersion, paramKinds } = config.policies;
+  const sources = await openPolicySources(config, parts);
+  const compiled = new CompiledPolicies(sources, minorOf(compatibilityVersion), clock, log);
   const webhook = policiesWebhook({
-    policies: found.policies,
-    set,
-    paramKinds: kinds,
-    ...(reviewAccess === undefined ? {} : { reviewAccess: capped(reviewAccess, clock) }),
+    current: () => compiled.current,
+    doubt: () => sources.doubt(),
+    prepare: () => sources.fresh()?.then(() => compiled.settled()),
+    paramKinds: paramKinds.map(paramKindOf),
+    ...(reviewAccess === undefined ? {} : { reviewAccess }),
   });
-  return { webhook, set };
+  await compiled.settled();
+  return {
+    webhook,
+    sources,
+    set: () => compiled.current?.set,
+    facts: () => compiled.facts(),
+    unsynced: () => sources.unsynced() ?? compiled.unsynced(),
+    settled: () => compiled.settled(),
+    async close() {
+      await sources.close();
+      await compiled.close();
+    },
+  };
 }
 
-async function readAll(
-  files: readonly string[],
-  directory: string | undefined,
-): Promise<readonly KubeObject[]> {
-  const objects: KubeObject[] = [];
-  for (const path of files) {
-    const named = { file: basename(path), path, stamp: '' };
-    const { objects: found, problems } = await readObjects(named, DIRECTORY_LIMITS.fileBytes);
-    refuseFirst(problems, dirname(path));
-    objects.push(...found.map(({ object }) => object));
-  }
-  if (directory === undefined) return objects;
-  const scan = await scanDirectory(directory, DIRECTORY_LIMITS);
-  refuseFirst(scan.problems, directory);
-  for (const file of scan.files) {
-    const { objects: found, problems } = await readObjects(file, DIRECTORY_LIMITS.fileBytes);
-    refuseFirst(problems, directory);
-    objects.push(...found.map(({ object }) => object));
-  }
-  return objects;
+/** Compiling lets requests pass after so many milliseconds: less than the budget of a stall, more than a turn costs. */
+const TURN_MS = 8;
+/** Lines of the log about one change; what is beyond is counted. */
+const MOST_LINES = 50;
+
+interface Made extends PolicySnapshot {
+  readonly bindings: readonly Binding[];
 }
 
-function refuseFirst([problem]: readonly Problem[], below: string): void {
-  if (problem === undefined) return;
-  const { file, line, column, message } = problem;
-  const place = [join(below, file), line, column].filter((part) => part !== undefined).join(':');
-  throw new GateError('GATE_POLICY_FILE', `${place}: ${message}`);
+/** Keeps a snapshot of what the sources say; the one before stays in force until it is whole. */
+class CompiledPolicies {
+  readonly #sources: PolicySources;
+  readonly #minor: number;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #cel = new Cel();
+  readonly #stopListening: () => void;
+  #made: Made | undefined;
+  #problems: readonly PolicyProblem[] = [];
+  #isDue = false;
+  #making: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(sources: PolicySources, minor: number, clock: Clock, log: Log) {
+    this.#sources = sources;
+    this.#minor = minor;
+    this.#clock = clock;
+    this.#log = log;
+    this.#stopListening = sources.onChange(() => this.#wake());
+    this.#wake();
+  }
+
+  get current(): PolicySnapshot | undefined {
+    return this.#made;
+  }
+
+  facts(): PolicyFacts {
+    return { policies: this.#made?.policies.length ?? 0, problems: this.#problems.length };
+  }
+
+  unsynced(): string | undefined {
+    return this.#made === undefined ? 'policies are not compiled yet' : undefined;
+  }
+
+  async settled(): Promise<void> {
+    await this.#making;
+  }
+
+  async close(): Promise<void> {
+    this.#stopListening();
+    this.#isClosed = true;
+    await this.#making;
+  }
+
+  #wake(): void {
+    this.#isDue = true;
+    this.#making ??= this.#makeAll();
+  }
+
+  /** Never rejects: what is in force stays so. */
+  async #makeAll(): Promise<void> {
+    while (this.#isDue && !this.#isClosed) {
+      this.#isDue = false;
+      // A part of the policies, or of their bindings, is not what anybody wrote.
+      if (this.#sources.unsynced() !== undefined) continue;
+      try {
+        await this.#make(this.#sources.current());
+      } catch (error) {
+        this.#log.error('policies not compiled', { err: error });
+      }
+    }
+    this.#making = undefined;
+  }
+
+  async #make(found: SourcedPolicies): Promise<void> {
+    const policies = found.policies.map(({ policy }) => policy);
+    const bindings = found.bindings.map(({ binding }) => binding);
+    const before = this.#made;
+    const isSame =
+      before !== undefined && areSame(before.policies, policies) && areSame(before.bindings, bindings);
+    const set = isSame ? before.set : await this.#compile(policies, bindings, before?.set);
+    if (set === undefined) return;
+    if (!isSame) this.#made = { policies, bindings, set };
+    this.#say(policies.length, problemsOf(found, set), before === undefined ? 'first' : isSame);
+  }
+
+  /** @returns undefined where it was closed meanwhile */
+  async #compile(
+    policies: readonly Policy[],
+    bindings: readonly Binding[],
+    previous: PolicySet | undefined,
+  ): Promise<PolicySet | undefined> {
+    const steps = policySetSteps({
+      cel: this.#cel,
+      policies,
+      bindings,
+      minor: this.#minor,
+      ...(previous === undefined ? {} : { previous }),
+    });
+    let turnMs = this.#clock.monotonic();
+    for (;;) {
+      const next = steps.next();
+      if (next.done === true) return next.value;
+      if (this.#clock.monotonic() - turnMs < TURN_MS) continue;
+      await nextTurn();
+      if (this.#isClosed) return undefined;
+      turnMs = this.#clock.monotonic();
+    }
+  }
+
+  #say(count: number, problems: readonly PolicyProblem[], change: 'first' | boolean): void {
+    const said = new Set(this.#problems.map(textOf));
+    const fresh = problems.filter((problem) => !said.has(textOf(problem)));
+    this.#problems = problems;
+    for (const { kind, name, message } of fresh.slice(0, MOST_LINES))
+      this.#log.warn('policy not enforced as it is written', {
+        kind,
+        name,
+        err: new GateError('GATE_POLICY_INVALID', message),
+      });
+    const more = fresh.length - MOST_LINES;
+    if (more > 0) this.#log.warn('more policies not enforced as they are written', { count: more });
+    if (change === 'first') this.#log.info('policies loaded', { count });
+    else if (!change) this.#log.info('policies changed', { count });
+  }
+}
+
+function areSame<T>(a: readonly T[], b: readonly T[]): boolean {
+  return (
+    a.length === b.length && a.every((one, index) => one === b[index] || isDeepStrictEqual(one, b[index]))
+  );
 }
 
 interface PolicyProblem {
@@ -106,55 +206,17 @@ interface PolicyProblem {
 }
 
 /** What keeps a policy from being enforced as its writer will have meant it. */
-function problemsOf(
-  { policies, bindings, unreadable }: PolicyObjects,
-  set: Pick<PolicySet, 'problems'>,
-  kinds: readonly Kind[],
-): readonly PolicyProblem[] {
-  const names = new Set(policies.map(({ name }) => name));
-  const bound = new Set(bindings.map(({ policyName }) => policyName));
-  const policy = (name: string, message: string): PolicyProblem => ({
-    kind: 'ValidatingAdmissionPolicy',
-    name,
-    message,
-  });
+function problemsOf(found: SourcedPolicies, set: Pick<PolicySet, 'problems'>): readonly PolicyProblem[] {
   return [
-    ...unreadable.map(({ kind, name, fault }) => ({ kind, name, message: `left out: ${fault}` })),
-    ...set.problems.map(({ policy: name, field, error }) =>
-      policy(name, `${field} does not compile: ${error}`),
-    ),
-    ...policies.filter(({ name }) => !bound.has(name)).map(({ name }) => policy(name, 'has no binding')),
-    ...policies.flatMap(({ name, paramKind }) =>
-      paramKind === undefined || findParamKind(kinds, paramKind) !== undefined
-        ? []
-        : [
-            policy(
-              name,
-              `its paramKind ${quote(`${paramKind.apiVersion}/${paramKind.kind}`)} is not in policies.paramKinds`,
-            ),
-          ],
-    ),
-    ...bindings
-      .filter(({ policyName }) => !names.has(policyName))
-      .map(({ name, policyName }) => ({
-        kind: 'ValidatingAdmissionPolicyBinding' as const,
-        name,
-        message: `there is no policy ${quote(policyName)}`,
-      })),
+    ...found.problems.map(({ kind, name, message }) => ({ kind, name, message })),
+    ...set.problems.map(({ policy: name, field, error }) => ({
+      kind: 'ValidatingAdmissionPolicy' as const,
+      name,
+      message: `${field} does not compile: ${error}`,
+    })),
   ];
 }
 
-/** At once and a second: a review may make an expression ask twice, and reviews are written by anybody. */
-const MAX_CONCURRENT = 32;
-const RATE_PER_SECOND = 100;
-const BURST = 300;
-
-function capped(reviewAccess: Cluster['reviewAccess'], clock: Clock): ReviewAccess {
-  const cap = createReviewCap({
-    clock,
-    maxConcurrent: MAX_CONCURRENT,
-    ratePerSecond: RATE_PER_SECOND,
-    burst: BURST,
-  });
-  return (question, options) => cap.run('known', () => reviewAccess(question, options));
+function textOf({ kind, name, message }: PolicyProblem): string {
+  return `${kind} ${name} ${message}`;
 }

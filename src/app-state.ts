@@ -1,30 +1,37 @@
 /** What the program knows of the cluster: the way to it, what is watched, and how decisions read. */
 import type { AppParts } from './app-parts.ts';
+import { paramKindsOf, wantsPolicies } from './app-policy-settings.ts';
+import { startWatch, watchFacts, type Watch, type WatchOptions } from './app-watch.ts';
 import type { Clock } from './clock.ts';
+import { createAccessReviews, type ReviewAccess } from './cluster/access-reviews.ts';
 import type { Cluster } from './cluster/cluster.ts';
-import { NODE, POD, type Kind } from './cluster/kinds.ts';
+import { NAMESPACE, NODE, POD, type Kind } from './cluster/kinds.ts';
 import type { KubeObject } from './cluster/objects.ts';
 import { createReader, type ReaderSource } from './cluster/cache.ts';
 import { openCluster, type ClusterSource } from './cluster/open.ts';
 import { followServerVersion, type ServerVersionFollower } from './cluster/server-version.ts';
-import { createReflector, type Reflector, type ReflectorReport } from './cluster/watch.ts';
+import type { Reflector } from './cluster/watch.ts';
 import type { Config } from './config.ts';
 import { GateError } from './errors.ts';
 import { createCallers, type Callers } from './http/callers.ts';
-import type { WatchFacts } from './metrics.ts';
+import type { LiveCallFacts, WatchFacts } from './metrics.ts';
 import { createReviewCap } from './http/review-cap.ts';
 
 export interface State {
+  /** Undefined where there is none. */
+  readonly cluster: Pick<Cluster, 'list' | 'watch'> | undefined;
   readonly reader: ReaderSource;
   readonly serverVersion: () => { readonly major: number; readonly minor: number } | undefined;
   /** For readiness: what has not been read once yet. A watch that is stale later on does not count (decision 14). */
   unsynced(): string | undefined;
   /** For the metrics: every watch as it is just now. */
   watches(): readonly WatchFacts[];
+  /** Told from now on of each call to the API server that a decision waited for, when it has ended. */
+  observeLiveCalls(listener: (facts: LiveCallFacts) => void): void;
   /** Who may call, by the cluster's word; undefined without a cluster that can tell, as files cannot. */
   readonly callers: Callers | undefined;
-  /** What a user may do, by the cluster's word; undefined as with `callers`. */
-  readonly reviewAccess: Cluster['reviewAccess'] | undefined;
+  /** What a user may do, by the cluster's word, capped for the process; undefined as with `callers`. */
+  readonly reviewAccess: ReviewAccess | undefined;
   close(): Promise<void>;
 }
 
@@ -53,30 +60,34 @@ export async function openState(config: Config, parts: AppParts): Promise<State>
     log.warn('the version of the API server is not known', { err: error });
   });
   const reflectors: Reflector[] = [];
-  const reader = createReader({ mode: config.state, cluster, reflectors, clock });
+  let onLiveCall: (facts: LiveCallFacts) => void = () => undefined;
+  const report = (facts: LiveCallFacts): void => onLiveCall(facts);
+  const reader = createReader({ mode: config.state, cluster, reflectors, clock, report });
   const { audience } = config.webhooks.bearer;
   const watching =
     config.state === 'cached'
       ? watchWhatIdentityNeeds(config, parts, cluster, version, reflectors)
       : undefined;
+  const ofPolicies = config.state === 'cached' ? watchWhatPoliciesNeed(config, parts, cluster) : [];
+  reflectors.push(...ofPolicies.map(({ reflector }) => reflector));
+  // What is not served holds no parameters, and that is known.
+  const isAwaited = (reflector: Reflector): boolean =>
+    !reflector.synced() && !ofPolicies.some((watch) => watch.reflector === reflector && watch.isMissing());
   return {
+    cluster,
     reader,
     serverVersion: () => version.current(),
     unsynced() {
       if (versionCounts && version.current() === undefined)
         return 'the version of the API server is not known yet';
-      const missing = reflectors.find((reflector) => !reflector.synced());
+      const missing = reflectors.find(isAwaited);
       return missing === undefined ? undefined : `${missing.kind.resource} are not read yet`;
     },
-    watches: () =>
-      reflectors.map((reflector) => ({
-        kind: reflector.kind.kind,
-        namespace: reflector.namespace ?? '',
-        objects: reflector.store.size,
-        synced: reflector.synced(),
-        silentSeconds: Math.round(reflector.freshnessMs()) / 1_000,
-      })),
-    ...(source.source === 'directory' ? NOBODY : askable(cluster, clock, audience)),
+    watches: () => reflectors.map(watchFacts),
+    observeLiveCalls(listener) {
+      onLiveCall = listener;
+    },
+    ...(source.source === 'directory' ? NOBODY : askable(cluster, clock, { audience, report })),
     async close() {
       version.stop();
       await watching?.stop();
@@ -91,7 +102,14 @@ type Askable = Pick<State, 'callers' | 'reviewAccess'>;
 /** Files can tell nothing of users. */
 const NOBODY: Askable = { callers: undefined, reviewAccess: undefined };
 
-function askable(cluster: Cluster, clock: Clock, audience: string | undefined): Askable {
+function askable(
+  cluster: Cluster,
+  clock: Clock,
+  {
+    audience,
+    report,
+  }: { readonly audience: string | undefined; readonly report: (facts: LiveCallFacts) => void },
+): Askable {
   return {
     callers: createCallers({
       cluster,
@@ -99,7 +117,7 @@ function askable(cluster: Cluster, clock: Clock, audience: string | undefined): 
       cap: createReviewCap({ clock }),
       audiences: audience === undefined ? [] : [audience],
     }),
-    reviewAccess: (question, options) => cluster.reviewAccess(question, options),
+    reviewAccess: createAccessReviews({ cluster, clock, report }),
   };
 }
 
@@ -139,10 +157,12 @@ function withoutCluster({ clock }: AppParts): State {
   };
   const cluster = { get: refuse, list: refuse };
   return {
+    cluster: undefined,
     reader: createReader({ mode: 'live', cluster, reflectors: [], clock }),
     serverVersion: () => undefined,
     unsynced: () => undefined,
     watches: () => [],
+    observeLiveCalls: () => undefined,
     ...NOBODY,
     close: () => Promise.resolve(),
   };
@@ -160,29 +180,16 @@ function watchWhatIdentityNeeds(
   reflectors: Reflector[],
 ): { stop(): Promise<void> } {
   let stopped = false;
-  const watch = (
-    kind: Kind,
-    rest: { namespace?: string; project?: (pod: KubeObject) => KubeObject },
-  ): void => {
+  const watch = (kind: Kind, rest: Pick<WatchOptions, 'select' | 'project' | 'metadataOnly'>): void => {
     if (stopped) return;
-    const reflector = createReflector({
-      cluster,
-      kind,
-      clock: parts.clock,
-      random: Math.random,
-      report: reporter(parts, kind),
-      ...(rest.namespace === undefined ? {} : { select: { namespace: rest.namespace } }),
-      ...(rest.project === undefined ? { metadataOnly: true } : { project: rest.project }),
-    });
-    reflectors.push(reflector);
-    reflector.start();
+    reflectors.push(startWatch({ cluster, kind, ...rest }, parts).reflector);
   };
   const watchPods = (): void => {
     const namespaces = new Set(identity.agents.map((agent) => agent.slice(0, agent.indexOf('/'))));
-    for (const namespace of namespaces) watch(POD, { namespace, project: agentPod });
+    for (const namespace of namespaces) watch(POD, { select: { namespace }, project: agentPod });
   };
   if (identity.enabled) {
-    if (identity.requireNodeUid) watch(NODE, {});
+    if (identity.requireNodeUid) watch(NODE, { metadataOnly: true });
     if (identity.podLookup === 'always') watchPods();
     if (identity.podLookup === 'auto') {
       void version.first.then(({ major, minor }) => {
@@ -198,6 +205,18 @@ function watchWhatIdentityNeeds(
   };
 }
 
+/**
+ * Starts the watches of what policies look up: namespaces, for their labels and for expressions, and every kind that
+ * may be a parameter. Expressions may read any field of them.
+ */
+function watchWhatPoliciesNeed(config: Config, parts: AppParts, cluster: Cluster): readonly Watch[] {
+  if (!wantsPolicies(config)) return [];
+  const { paramKinds } = config.policies;
+  return [NAMESPACE, ...paramKindsOf(paramKinds)].map((kind) =>
+    startWatch({ cluster, kind, whole: true }, parts),
+  );
+}
+
 /** All that a Pod look-up compares (node-identity.md §3.1). */
 function agentPod(pod: KubeObject): KubeObject {
   const { name = '', namespace = '', uid = '', resourceVersion = '' } = pod.metadata;
@@ -207,31 +226,5 @@ function agentPod(pod: KubeObject): KubeObject {
     kind: pod.kind,
     metadata: { name, namespace, uid, resourceVersion },
     spec: { serviceAccountName, nodeName },
-  };
-}
-
-function reporter({ log }: AppParts, kind: Kind): (report: ReflectorReport) => void {
-  return (report) => {
-    switch (report.type) {
-      case 'listed':
-        log.info('watch synced', {
-          kind: kind.kind,
-          count: report.objects,
-          durationMs: Math.round(report.tookMs),
-        });
-        return;
-      case 'failed':
-        log.warn('watch interrupted', {
-          kind: kind.kind,
-          requeueMs: Math.round(report.retryMs),
-          err: report.error,
-        });
-        return;
-      case 'expired':
-        log.info('watch listed anew', { kind: kind.kind, code: report.code });
-        return;
-      case 'consumer-failed':
-        log.error('watch consumer failed', { kind: kind.kind, err: report.error });
-    }
   };
 }

@@ -1,5 +1,6 @@
 /** From the configuration to the list of webhooks: the one place that hands over what they need (WebhookParts). */
 import type { EnforcedPolicies, PolicyParts } from './app-policies.ts';
+import { wantsPolicies } from './app-policy-settings.ts';
 import type { Config } from './config.ts';
 import { createWebhooks, type WebhookParts } from './webhooks/registry.ts';
 import type { Webhook } from './webhooks/webhook.ts';
@@ -11,13 +12,12 @@ export function webhooksOf(
   return createWebhooks({ identity, ...parts });
 }
 
-/** The policies that the configuration names: what reads and evaluates them is loaded only if there are any. */
+/** The policies that the configuration names: what reads and evaluates them is loaded only if there may be any. */
 export async function openPolicies(
-  config: Pick<Config, 'policies'>,
+  config: Pick<Config, 'policies' | 'state' | 'environment'>,
   parts: PolicyParts,
 ): Promise<EnforcedPolicies | undefined> {
-  const { files, directory } = config.policies;
-  if (files.length === 0 && directory === undefined) return undefined;
+  if (!wantsPolicies(config)) return undefined;
   const { loadPolicies } = await import('./app-policies.ts');
   return loadPolicies(config, parts);
 }

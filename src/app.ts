@@ -52,11 +52,14 @@ export async function startApp(config: Config, parts: AppParts): Promise<App> {
     readiness.add(certificateCheck(tls));
     readiness.add({ name: 'sync', run: () => state.unsynced() });
     const admission = await openAdmission(config, parts, state);
+    undo.push(() => admission.close());
+    const { policies } = admission;
+    if (policies !== undefined) readiness.add({ name: 'policies', run: () => policies.unsynced() });
     const callers = state.callers;
     const served = await listenAll({ config, parts, tls, drain, readiness, admission, callers });
     undo.push(...served.listeners.map((listener) => () => listener.close()));
     for (const listener of served.listeners) drain.add(listener);
-    drain.add({ close: () => closeState(state, tls) });
+    drain.add({ close: () => closeAll(admission, state, tls) });
     await publishCa(config, tls);
     warnOpenAdmission(config, log);
     for (const [listener, url] of Object.entries(served.urls)) log.info('listening', { listener, url });
@@ -72,8 +75,9 @@ export async function startApp(config: Config, parts: AppParts): Promise<App> {
   }
 }
 
-async function closeState(state: State, tls: TlsSource): Promise<void> {
+async function closeAll(admission: Admission, state: State, tls: TlsSource): Promise<void> {
   tls.close();
+  await admission.close();
   await state.close();
 }
 

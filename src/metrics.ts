@@ -52,6 +52,13 @@ export interface LiveCallFacts {
   readonly durationSeconds: number;
 }
 
+/** What is enforced of the policies that the configuration names. */
+export interface PolicyFacts {
+  readonly policies: number;
+  /** Of all policies and bindings: what keeps one from being enforced as it is written. */
+  readonly problems: number;
+}
+
 export interface BuildFacts {
   readonly version: string;
   readonly revision: string;
@@ -69,6 +76,8 @@ export interface Metrics {
   decision(facts: DecisionFacts): void;
   /** An answer without a review: the call was refused before its uid was known. */
   refusal(code: string): void;
+  /** A call to the API server that a decision waited for has ended. */
+  liveCall(facts: LiveCallFacts): void;
   /** Asked at each scrape. */
   observeLoad(read: () => LoadFacts): void;
   /** Asked at each scrape. */
@@ -77,6 +86,8 @@ export interface Metrics {
   observeTlsExpiry(listener: string, read: () => number | undefined): void;
   /** Asked at each scrape. */
   observeWatches(read: () => readonly WatchFacts[]): void;
+  /** Asked at each scrape. */
+  observePolicies(read: () => PolicyFacts): void;
   /** Asked at each scrape: lines of the log that were lost. */
   observeLostLines(read: () => number): void;
   /** The text of a scrape, and its media type. */
@@ -112,10 +123,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
     refusal(code) {
       counters.refusals.inc({ code: codeLabel(code) });
     },
+    liveCall({ call, outcome, durationSeconds }) {
+      counters.liveCalls.inc({ call, outcome });
+      // One that was refused took no time and would only hide how long the others took.
+      if (outcome !== 'refused') counters.liveDurations.observe({ call }, durationSeconds);
+    },
     observeLoad: (read) => addLoad(registry, read),
     observeConnections: connectionsObserver(registry),
     observeTlsExpiry: tlsObserver(registry),
     observeWatches: (read) => addWatches(registry, read),
+    observePolicies: (read) => addPolicies(registry, read),
     observeLostLines(read) {
       counterOf(registry, 'pacto_gate_log_lines_lost_total', 'Lines of the log that nobody took.', read);
     },
@@ -130,6 +147,8 @@ function makeCounters(registry: Registry): {
   durations: Histogram;
   failures: Counter;
   refusals: Counter;
+  liveCalls: Counter;
+  liveDurations: Histogram;
 } {
   const registers = [registry];
   return {
@@ -156,6 +175,19 @@ function makeCounters(registry: Registry): {
       name: 'pacto_gate_refusals_total',
       help: 'Requests refused before a review could be read.',
       labelNames: ['code'],
+      registers,
+    }),
+    liveCalls: new Counter({
+      name: 'pacto_gate_live_calls_total',
+      help: 'Calls to the API server that decisions waited for; refused: by our own cap.',
+      labelNames: ['call', 'outcome'],
+      registers,
+    }),
+    liveDurations: new Histogram({
+      name: 'pacto_gate_live_call_duration_seconds',
+      help: 'Of such a call, waiting for a turn included.',
+      labelNames: ['call'],
+      buckets: DURATION_BUCKETS,
       registers,
     }),
   };
@@ -244,6 +276,16 @@ function addWatches(registry: Registry, read: () => readonly WatchFacts[]): void
     'pacto_gate_watch_silent_seconds',
     'Since the last event or bookmark; from 150 on the copy is not used for decisions.',
     (facts) => facts.silentSeconds,
+  );
+}
+
+function addPolicies(registry: Registry, read: () => PolicyFacts): void {
+  gauge(registry, 'pacto_gate_policies', 'ValidatingAdmissionPolicies in force.', () => read().policies);
+  gauge(
+    registry,
+    'pacto_gate_policy_problems',
+    'What keeps policies from being enforced as they are written; the log names each.',
+    () => read().problems,
   );
 }
 

@@ -62,6 +62,24 @@ describe('decisions', () => {
   });
 });
 
+describe('live calls', () => {
+  it('are counted by what they ask and how they ended, and timed unless they were refused', async () => {
+    const metrics = createMetrics(options);
+    metrics.liveCall({ call: 'access', outcome: 'answered', durationSeconds: 0.002 });
+    metrics.liveCall({ call: 'access', outcome: 'refused', durationSeconds: 0 });
+    metrics.liveCall({ call: 'list', outcome: 'failed', durationSeconds: 2 });
+    expect(await samples(metrics, 'pacto_gate_live_calls_total')).toEqual([
+      'pacto_gate_live_calls_total{call="access",outcome="answered"} 1',
+      'pacto_gate_live_calls_total{call="access",outcome="refused"} 1',
+      'pacto_gate_live_calls_total{call="list",outcome="failed"} 1',
+    ]);
+    expect(await samples(metrics, 'pacto_gate_live_call_duration_seconds_count')).toEqual([
+      'pacto_gate_live_call_duration_seconds_count{call="access"} 1',
+      'pacto_gate_live_call_duration_seconds_count{call="list"} 1',
+    ]);
+  });
+});
+
 describe('what others count', () => {
   it('is read at each scrape', async () => {
     const metrics = createMetrics(options);
@@ -73,6 +91,7 @@ describe('what others count', () => {
     metrics.observeTlsExpiry('admission', () => expiry);
     const pods = { kind: 'Pod', namespace: 'agents', objects: 3, synced: true, silentSeconds: 12.5 };
     metrics.observeWatches(() => [pods]);
+    metrics.observePolicies(() => ({ policies: 64, problems: 2 }));
     metrics.observeConnections('admission', () => ({ connections: 5, dropped: 6, failedHandshakes: 7 }));
     metrics.observeConnections('metrics', () => ({ connections: 1, dropped: 0, failedHandshakes: 0 }));
     const expected = [
@@ -85,6 +104,8 @@ describe('what others count', () => {
       'pacto_gate_watch_objects{kind="Pod",namespace="agents"} 3',
       'pacto_gate_watch_synced{kind="Pod",namespace="agents"} 1',
       'pacto_gate_watch_silent_seconds{kind="Pod",namespace="agents"} 12.5',
+      'pacto_gate_policies 64',
+      'pacto_gate_policy_problems 2',
       'pacto_gate_connections{listener="admission"} 5',
       'pacto_gate_connections{listener="metrics"} 1',
       'pacto_gate_connections_dropped_total{listener="admission"} 6',
@@ -122,6 +143,7 @@ describe('docs/metrics-and-logs.md', () => {
     metrics.observeTlsExpiry('admission', () => 1);
     metrics.observeConnections('admission', () => ({ connections: 0, dropped: 0, failedHandshakes: 0 }));
     metrics.observeWatches(() => []);
+    metrics.observePolicies(() => ({ policies: 0, problems: 0 }));
     const { body } = await metrics.scrape();
     const served = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
     const page = readFileSync('docs/metrics-and-logs.md', 'utf8');

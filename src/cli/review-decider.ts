@@ -15,7 +15,7 @@ import { Attributes, nameInAnswer } from '../policies/vap/attributes.ts';
 import { policyEntryName, policyPath } from '../policies/vap/entry-name.ts';
 import { createEdge, type Edge } from '../webhooks/edge.ts';
 import type { PolicySet } from '../policies/vap/policy-set.ts';
-import type { ReviewAccess } from '../webhooks/policy-needs.ts';
+import type { ReviewAccess } from '../cluster/access-reviews.ts';
 import { entriesOf } from './generate-webhooks.ts';
 import type { ErrorStatus } from './kubectl-error.ts';
 
@@ -51,7 +51,13 @@ export async function createDecider(
   const version = await cluster?.serverVersion();
   const reader = createReader({ mode: 'live', cluster: cluster ?? noCluster, reflectors: [], clock });
   let outcome: DecisionVerdict | undefined;
-  const policies = await openPolicies(config, { clock, log, reviewAccess: askedOf(config, cluster) });
+  // One list each: a review is of one moment.
+  const policies = await openPolicies(
+    { ...config, state: 'live' },
+    { clock, log, reviewAccess: askedOf(config, cluster), cluster },
+  );
+  const unread = policies?.sources.doubt();
+  if (unread !== undefined) throw unread;
   const edge = createEdge({
     webhooks: webhooksOf(config, {
       serverVersion: () => version,
@@ -87,7 +93,7 @@ export async function createDecider(
         else if (found.reach !== 'passed')
           asked.push({ name: entry.name, path: new URL(entry.clientConfig.url ?? ADDRESS).pathname });
       }
-      for (const { name, path } of [...asked, ...policyEntries(policies?.set, request)]) {
+      for (const { name, path } of [...asked, ...policyEntries(policies?.set(), request)]) {
         outcome = undefined;
         const response = await ask(edge, { path, body, clock });
         // The edge counts every decision; that it counted none means that there is no such webhook.

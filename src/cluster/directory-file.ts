@@ -36,6 +36,11 @@ export async function readObjects({ file, path }: FoundFile, maxBytes: number): 
   } catch (error) {
     return failed(problemOf(file, `cannot be read (${codeOf(error)}); check its mode and owner`));
   }
+  return readObjectsOf(file, bytes, maxBytes);
+}
+
+/** The same of bytes that came from elsewhere; by the ending of its name a file is JSON or YAML. */
+export async function readObjectsOf(file: string, bytes: Buffer, maxBytes: number): Promise<FileReading> {
   if (bytes.length > maxBytes)
     return failed(problemOf(file, `is too large (at most ${maxBytes} bytes); split it`));
   const nul = bytes.indexOf(0);

@@ -103,6 +103,8 @@ class AdmissionEdge implements Edge {
       return this.#refuse(raw, 405, new GateError('GATE_HTTP_METHOD', message), {}, { allow: 'POST' });
     }
     const { webhook } = match;
+    const preparation = webhook.prepare?.();
+    if (preparation !== undefined) await this.#withinDeadline(raw, preparation);
     const entry = webhook.entry(match.parameters);
     if (entry === undefined) {
       const message = `${quote(raw.path)}: not known to this server: load what the webhook entry asks for, or remove the entry`;
@@ -111,6 +113,25 @@ class AdmissionEdge implements Edge {
       });
     }
     return this.#answerEntry({ raw, webhook, entry });
+  }
+
+  /** However it ends, the entry is asked next: it knows what is missing, and its own deadline counts from the same moment. */
+  async #withinDeadline(raw: RawRequest, preparation: Promise<void>): Promise<void> {
+    const { clock } = this.#options;
+    let deadline: ReturnType<typeof startDeadline> | undefined;
+    try {
+      deadline = startDeadline({
+        clock,
+        receivedMs: raw.receivedMs,
+        ...budgetOf(raw.query),
+        ...(raw.signal !== undefined && { signal: raw.signal }),
+      });
+      await untilAborted(preparation, deadline.signal);
+    } catch {
+      preparation.catch(() => undefined);
+    } finally {
+      deadline?.clear();
+    }
   }
 
   async #answerEntry(call: Call): Promise<RawAnswer> {
@@ -182,7 +203,11 @@ class AdmissionEdge implements Edge {
     });
     try {
       deadline.signal.throwIfAborted();
-      const verdict = entry.decide(request, { signal: deadline.signal, reader: readerFor() });
+      const verdict = entry.decide(request, {
+        signal: deadline.signal,
+        reader: readerFor(),
+        share: (mostMs, expired) => deadline.share(mostMs, expired),
+      });
       return verdict instanceof Promise ? await untilAborted(verdict, deadline.signal) : verdict;
     } finally {
       deadline.clear();

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { GateError } from '../errors.ts';
 import type { FailurePolicy } from '../policies/verdict.ts';
 import { POLICIES_PATH, policyEntryName } from '../policies/vap/entry-name.ts';
 import type { PolicySet } from '../policies/vap/policy-set.ts';
@@ -8,30 +9,62 @@ import { neededWarnings } from '../policies/vap/warnings.ts';
 import { lookUp, type LookUpParts } from './policy-needs.ts';
 import type { Webhook, WebhookEntry } from './webhook.ts';
 
-export interface PolicyWebhookParts extends LookUpParts {
+/** The policies of one moment; a change makes another. */
+export interface PolicySnapshot {
   readonly policies: readonly Policy[];
-  /** Of the policies. */
+  /** Of these policies. */
   readonly set: PolicySet;
+}
+
+export interface PolicyWebhookParts extends LookUpParts {
+  /**
+   * What is in force: asked once for each request, which is decided by it from beginning to end. Undefined until all
+   * of it is known for the first time.
+   */
+  current(): PolicySnapshot | undefined;
+  /** Why what is in force cannot be told just now; every policy is answered by its failure policy then. */
+  doubt?(): GateError | undefined;
+  /** As Webhook.prepare. */
+  prepare?(): Promise<void> | undefined;
 }
 
 /** ValidatingAdmissionPolicies, an entry each, answered as the API server would (vap.md). */
 export function policiesWebhook(parts: PolicyWebhookParts): Webhook {
-  const entries = new Map(parts.policies.map((policy) => [policy.name, entryFor(policy, parts)]));
+  const known = new WeakMap<PolicySnapshot, ReadonlyMap<string, WebhookEntry>>();
+  const entriesOf = (snapshot: PolicySnapshot): ReadonlyMap<string, WebhookEntry> => {
+    const before = known.get(snapshot);
+    if (before !== undefined) return before;
+    const entries = new Map(
+      snapshot.policies.map((policy) => [policy.name, entryFor(policy, snapshot, parts)]),
+    );
+    known.set(snapshot, entries);
+    return entries;
+  };
   return {
     name: 'policies',
     path: POLICIES_PATH,
-    entry: ({ policy = '' }) => entries.get(policy),
+    prepare: () => parts.prepare?.(),
+    entry({ policy = '' }) {
+      const snapshot = parts.current();
+      return snapshot === undefined ? undefined : entriesOf(snapshot).get(policy);
+    },
   };
 }
 
-function entryFor({ name, failurePolicy }: Policy, parts: PolicyWebhookParts): WebhookEntry {
+function entryFor(
+  { name, failurePolicy }: Policy,
+  { set }: PolicySnapshot,
+  parts: PolicyWebhookParts,
+): WebhookEntry {
   return {
     name: policyEntryName(name),
     failurePolicy: failurePolicyOf(failurePolicy),
     isVerbatim: true,
     async decide(request, context) {
+      const doubt = parts.doubt?.();
+      if (doubt !== undefined) throw doubt;
       const { verdict } = await settle(
-        decide(parts.set, request, { policy: name, interrupted: () => context.signal.aborted }),
+        decide(set, request, { policy: name, interrupted: () => context.signal.aborted }),
         (need) => lookUp(need, name, parts, context),
         async () => {
           await nextTurn();

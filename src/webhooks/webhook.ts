@@ -4,11 +4,20 @@ import type { AdmissionRequest } from '../cluster/objects.ts';
 import type { GateError } from '../errors.ts';
 import type { FailurePolicy, Verdict } from '../policies/verdict.ts';
 
+/** Time for one question; `clear` it when the answer is there. */
+export interface Share {
+  /** Aborts with the error that was given when the share is over, or as the whole. */
+  readonly signal: AbortSignal;
+  clear(): void;
+}
+
 export interface DecisionContext {
   /** Aborts when our own budget ends, some time before the API server stops waiting. */
   readonly signal: AbortSignal;
   /** Cluster reads of this one request: what was read once is not read again. */
   readonly reader: Reader;
+  /** A part of the time for one question of several, as `Deadline.share` (deadline.ts). */
+  readonly share: (mostMs: number, expired: (shareMs: number) => GateError) => Share;
 }
 
 /** What answers one path: for the policy webhook of a later day, one for each policy. */
@@ -35,6 +44,13 @@ export interface Webhook {
   readonly name: string;
   /** Path below the listener; a segment `{name}` is a parameter. */
   readonly path: string;
+  /**
+   * Called for each request before `entry`; what it returns is waited for, within the deadline of the request. Its
+   * failure is told by `decide`, whose failure policy is known.
+   *
+   * @returns undefined where nothing has to be found out first
+   */
+  prepare?(): Promise<void> | undefined;
   /** @returns undefined where no such entry is known: the edge answers 503, and the API server decides. */
   entry(parameters: Readonly<Record<string, string>>): WebhookEntry | undefined;
 }
