@@ -1,6 +1,7 @@
 /** How long an answer may take: what the API server allows, less a margin of our own (webhook-operations.md W04, R6). */
 import type { Clock } from '../clock.ts';
 import { GateError, quote } from '../errors.ts';
+import type { Share } from './webhook.ts';
 
 /** `timeoutSeconds` of a webhook entry: 10 where it is not set, 30 at most (webhook-operations.md W04). */
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -71,6 +72,13 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Forgets the timer; the signal does not abort any more. */
   clear(): void;
+  /**
+   * Time for one question of several, so that one that hangs leaves room to answer (webhook-operations.md R6).
+   *
+   * @param mostMs and never more than half of what is left
+   * @param expired what its signal aborts with then, in milliseconds how long it was
+   */
+  share(mostMs: number, expired: (shareMs: number) => GateError): Share;
 }
 
 export interface DeadlineOptions {
@@ -92,14 +100,38 @@ export function startDeadline(options: DeadlineOptions): Deadline {
   const leftMs = receivedMs + budgetMs - clock.monotonic();
   if (caller?.aborted === true) gone();
   else if (leftMs <= 0) expire();
-  if (controller.signal.aborted) return { signal: controller.signal, clear: () => undefined };
+  const { signal } = controller;
+  const share = (mostMs: number, expired: (shareMs: number) => GateError): Share =>
+    startShare(clock, signal, Math.min(mostMs, (receivedMs + budgetMs - clock.monotonic()) / 2), expired);
+  if (signal.aborted) return { signal, share, clear: () => undefined };
   const timer = clock.setTimer(leftMs, expire);
   caller?.addEventListener('abort', gone, { once: true });
+  return {
+    signal,
+    share,
+    clear() {
+      timer.cancel();
+      caller?.removeEventListener('abort', gone);
+    },
+  };
+}
+
+function startShare(
+  clock: Clock,
+  whole: AbortSignal,
+  shareMs: number,
+  expired: (shareMs: number) => GateError,
+): Share {
+  const controller = new AbortController();
+  const end = (): void => controller.abort(whole.reason);
+  if (whole.aborted) end();
+  const timer = clock.setTimer(Math.max(shareMs, 0), () => controller.abort(expired(shareMs)));
+  whole.addEventListener('abort', end, { once: true });
   return {
     signal: controller.signal,
     clear() {
       timer.cancel();
-      caller?.removeEventListener('abort', gone);
+      whole.removeEventListener('abort', end);
     },
   };
 }
@@ -111,6 +143,7 @@ function exceeded({ timeoutMs, budgetMs }: DeadlineOptions): GateError {
   );
 }
 
-function secondsOf(ms: number): string {
+/** For messages. */
+export function secondsOf(ms: number): string {
   return String(Math.round(ms) / 1_000);
 }

@@ -1,5 +1,7 @@
-/** Finds out what the evaluation of a policy needs: by exact name through the reader, or by asking who may do what. */
-import type { AccessAnswer, AccessQuestion, CallOptions } from '../cluster/cluster.ts';
+/** Finds out what the evaluation of a policy needs: through the reader, or by asking who may do what. */
+import { abortable } from '../cluster/abort.ts';
+import type { ReviewAccess } from '../cluster/access-reviews.ts';
+import type { AccessAnswer, AccessQuestion } from '../cluster/cluster.ts';
 import { NAMESPACE, type Kind } from '../cluster/kinds.ts';
 import type { KubeObject } from '../cluster/objects.ts';
 import { GateError, quote } from '../errors.ts';
@@ -9,6 +11,8 @@ import type {
   AuthorizationSelector,
 } from '../policies/cel/signals.ts';
 import type { Answers, Conversion, Need, ParamsNeed } from '../policies/vap/needs.ts';
+import { secondsOf } from './deadline.ts';
+import { selectorText } from './label-selector-text.ts';
 import { findParamKind } from './param-kinds.ts';
 import type { DecisionContext } from './webhook.ts';
 
@@ -19,7 +23,8 @@ export interface LookUpParts {
   readonly reviewAccess?: ReviewAccess;
 }
 
-export type ReviewAccess = (question: AccessQuestion, options: CallOptions) => Promise<AccessAnswer>;
+/** Of one question to the authorizer, in milliseconds (webhook-operations.md R6). */
+const QUESTION_MS = 2_000;
 
 /**
  * @param policy for messages.
@@ -33,7 +38,10 @@ export async function lookUp(
 ): Promise<Answers[keyof Answers]> {
   switch (need.need) {
     case 'namespace':
-      return (await context.reader.get(NAMESPACE, { name: need.name }, { signal: context.signal })) ?? null;
+      return (
+        (await context.reader.get(NAMESPACE, { name: need.name }, { signal: context.signal, whole: true })) ??
+        null
+      );
     case 'paramKind':
       return paramKindFor(policy, parts.paramKinds, need);
     case 'params':
@@ -60,21 +68,26 @@ function paramKindFor(
 
 async function readParams(
   policy: string,
-  { name, namespace }: ParamsNeed,
+  { name, namespace, selector }: ParamsNeed,
   kind: Kind,
-  context: DecisionContext,
+  { reader, signal }: DecisionContext,
 ): Promise<readonly KubeObject[]> {
+  const place = namespace === undefined ? {} : { namespace };
   if (name === undefined) {
-    throw new GateError(
-      'GATE_POLICY_PARAMS',
-      `policy ${quote(policy)}: a binding selects its parameters by labels, which this version cannot read: name one in paramRef.name`,
+    const labelSelector = selector === undefined ? '' : selectorText(selector);
+    if (labelSelector === undefined) {
+      throw new GateError(
+        'GATE_POLICY_PARAMS',
+        `policy ${quote(policy)}: a binding selects its parameters by what can be no label: mend the keys and values in paramRef.selector`,
+      );
+    }
+    return await reader.list(
+      kind,
+      { ...place, ...(labelSelector === '' ? {} : { labelSelector }) },
+      { signal },
     );
   }
-  const object = await context.reader.get(
-    kind,
-    { name, ...(namespace === undefined ? {} : { namespace }) },
-    { signal: context.signal },
-  );
+  const object = await reader.get(kind, { ...place, name }, { signal, whole: true });
   return object === undefined ? [] : [object];
 }
 
@@ -90,7 +103,7 @@ async function authorize(
   policy: string,
   query: AuthorizationQuery,
   reviewAccess: ReviewAccess | undefined,
-  { signal }: DecisionContext,
+  context: DecisionContext,
 ): Promise<AuthorizationAnswer> {
   if (reviewAccess === undefined) {
     throw new GateError(
@@ -98,7 +111,19 @@ async function authorize(
       `policy ${quote(policy)}: asks the authorizer, and there is no cluster that could be asked: give one by cluster.kubeconfig`,
     );
   }
-  return authorizationOf(await reviewAccess(questionOf(query), { signal }));
+  const share = context.share(
+    QUESTION_MS,
+    (shareMs) =>
+      new GateError(
+        'GATE_DEADLINE_EXCEEDED',
+        `policy ${quote(policy)}: the API server did not say within ${secondsOf(shareMs)} s whether the user may do what an expression asks: try again, or look at its authorizers`,
+      ),
+  );
+  try {
+    return authorizationOf(await abortable(reviewAccess(questionOf(query), share), share.signal));
+  } finally {
+    share.clear();
+  }
 }
 
 /** As the API server's authorizer answers an expression: no and no opinion are the same to it, an error is neither. */

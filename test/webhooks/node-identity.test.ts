@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Reader } from '../../src/cluster/cluster.ts';
 import { aLease, anAdmissionRequest, anAgent, anAgentPod, aNode } from '../support/builders.ts';
 import { CASES } from '../policies/identity/cases.ts';
-import { decideBy, identity, readerOver, webhooksWith } from './decide-by.ts';
+import { contextOf, decideBy, identity, readerOver, webhooksWith } from './decide-by.ts';
 import { emptyReader } from './edge-parts.ts';
 
 const noClaim = anAdmissionRequest({ user: anAgent({ node: null }), object: aLease() });
@@ -88,7 +88,7 @@ describe('the node identity webhooks', () => {
   it('asks for the version of the API server at each decision', async () => {
     const versions = [undefined, { major: 1, minor: 29 }];
     const [main] = webhooksWith({ serverVersion: () => versions.shift() });
-    const context = { signal: new AbortController().signal, reader: readerOver([anAgentPod()]) };
+    const context = contextOf(readerOver([anAgentPod()]));
     const decide = async (): Promise<unknown> => await main?.entry({})?.decide(noClaim, context);
     await expect(decide()).rejects.toMatchObject({ code: 'GATE_UNSYNCED' });
     expect(await decide()).toMatchObject({ allowed: true });
