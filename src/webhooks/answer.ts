@@ -81,7 +81,7 @@ function statusOf(verdict: Denied): object {
 function detailsOf(object: Denied['object']): object {
   if (object === undefined) return {};
   const { name, group, kind } = object;
-  return { ...(name !== undefined && { name }), group, kind };
+  return { ...(name !== undefined && { name }), ...(group !== '' && { group }), kind };
 }
 
 /**

@@ -162,7 +162,8 @@ describe('the policies webhook', () => {
         message,
         reason: 'Forbidden',
         code: 403,
-        details: { causes: [{ message }] },
+        // By name and kind, so that kubectl prints what it prints of the API server.
+        details: { name: 'a', kind: 'configmaps', causes: [{ message }] },
       },
     });
   });

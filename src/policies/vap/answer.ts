@@ -199,7 +199,16 @@ export class AnswerBuilder {
       code,
     };
     return this.#outcome(
-      { allowed: false, code, reason, message, causes, codes: [], ...this.#extra() },
+      {
+        allowed: false,
+        code,
+        reason,
+        message,
+        causes,
+        object: { group, kind: resource, name },
+        codes: [],
+        ...this.#extra(),
+      },
       status,
     );
   }
@@ -223,6 +232,7 @@ export class AnswerBuilder {
       reason: 'NotFound',
       message,
       causes: [],
+      object: { group: '', kind: 'namespaces', name },
       codes: [],
       ...this.#extra(),
     } as const;
