@@ -41,7 +41,7 @@ export async function openAdmission(
   const policies = await openPolicies(config, { clock, log, reviewAccess, cluster });
   const webhooks = webhooksOf(config, {
     serverVersion,
-    ...(policies === undefined ? {} : { policies: policies.webhook }),
+    policies,
   });
   const metrics = createMetrics({
     webhooks: webhooks.map(({ name }) => name),

@@ -15,6 +15,7 @@ import type { SourcedPolicies } from './policies/vap/sources.ts';
 import type { Binding, Policy } from './policies/vap/types.ts';
 import { paramKindOf } from './webhooks/param-kinds.ts';
 import { policiesWebhook, type PolicySnapshot } from './webhooks/policies.webhook.ts';
+import { policyWritersWebhook } from './webhooks/policy-writers.webhook.ts';
 import type { Webhook } from './webhooks/webhook.ts';
 
 export interface PolicyParts extends PolicySourceParts {
@@ -24,6 +25,8 @@ export interface PolicyParts extends PolicySourceParts {
 
 export interface EnforcedPolicies {
   readonly webhook: Webhook;
+  /** Checks who writes them, where custom resources are a source. */
+  readonly writers: Webhook | undefined;
   readonly sources: PolicySources;
   /** Undefined until everything was read and compiled once. */
   set(): PolicySet | undefined;
@@ -54,6 +57,7 @@ export async function loadPolicies(
   await compiled.settled();
   return {
     webhook,
+    writers: writersOf(config, parts, sources),
     sources,
     set: () => compiled.current?.set,
     facts: () => compiled.facts(),
@@ -64,6 +68,30 @@ export async function loadPolicies(
       await compiled.close();
     },
   };
+}
+
+function writersOf(
+  { policies }: Pick<Config, 'policies'>,
+  { reviewAccess }: Pick<PolicyParts, 'reviewAccess'>,
+  sources: PolicySources,
+): Webhook | undefined {
+  const { compatibilityVersion, paramKinds, sources: named } = policies;
+  if (!named.includes('customResources')) return undefined;
+  return policyWritersWebhook({
+    cel: new Cel(),
+    minor: minorOf(compatibilityVersion),
+    paramKinds: paramKinds.map(paramKindOf),
+    ...(reviewAccess === undefined ? {} : { reviewAccess }),
+    async inForce() {
+      await sources.fresh();
+      const missing = sources.unsynced();
+      const doubt =
+        sources.doubt() ??
+        (missing === undefined ? undefined : new GateError('GATE_UNSYNCED', `policies: ${missing}`));
+      if (doubt !== undefined) throw doubt;
+      return sources.current();
+    },
+  });
 }
 
 /** Compiling lets requests pass after so many milliseconds: less than the budget of a stall, more than a turn costs. */

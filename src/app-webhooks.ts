@@ -5,11 +5,21 @@ import type { Config } from './config.ts';
 import { createWebhooks, type WebhookParts } from './webhooks/registry.ts';
 import type { Webhook } from './webhooks/webhook.ts';
 
+interface Parts extends Pick<WebhookParts, 'serverVersion'> {
+  /** Of `openPolicies`. */
+  readonly policies?: Pick<EnforcedPolicies, 'webhook' | 'writers'> | undefined;
+}
+
 export function webhooksOf(
   { identity }: Pick<Config, 'identity'>,
-  parts: Pick<WebhookParts, 'serverVersion' | 'policies'>,
+  { serverVersion, policies }: Parts,
 ): readonly Webhook[] {
-  return createWebhooks({ identity, ...parts });
+  return createWebhooks({
+    identity,
+    serverVersion,
+    ...(policies === undefined ? {} : { policies: policies.webhook }),
+    ...(policies?.writers === undefined ? {} : { policyWriters: policies.writers }),
+  });
 }
 
 /** The policies that the configuration names: what reads and evaluates them is loaded only if there may be any. */

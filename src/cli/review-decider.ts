@@ -61,7 +61,7 @@ export async function createDecider(
   const edge = createEdge({
     webhooks: webhooksOf(config, {
       serverVersion: () => version,
-      ...(policies === undefined ? {} : { policies: policies.webhook }),
+      policies,
     }),
     readerFor: () => reader.forRequest(),
     clock,

@@ -34,7 +34,7 @@ export interface PolicyWritersParts {
    * What is in force just now.
    * @throws where that is not known.
    */
-  inForce(signal: AbortSignal): Promise<SourcedPolicies>;
+  inForce(): Promise<SourcedPolicies>;
 }
 
 /**
@@ -190,7 +190,7 @@ async function policyInForce(
   parts: PolicyWritersParts,
   { reader, signal }: DecisionContext,
 ): Promise<Policy | undefined> {
-  const { policies } = await parts.inForce(signal);
+  const { policies } = await parts.inForce();
   const known = policies.find(({ policy }) => policy.name === name);
   if (known?.source.source === 'file') return known.policy;
   const stored = await reader.get(GATE_POLICY, { name }, { signal, settles: () => false });
