@@ -84,6 +84,13 @@ export const VALIDATING_WEBHOOK_CONFIGURATION: Kind = {
   resource: 'validatingwebhookconfigurations',
   namespaced: false,
 };
+export const MUTATING_WEBHOOK_CONFIGURATION: Kind = {
+  group: ADMISSION_GROUP,
+  version: 'v1',
+  kind: 'MutatingWebhookConfiguration',
+  resource: 'mutatingwebhookconfigurations',
+  namespaced: false,
+};
 
 /** `v1` or `apps/v1`, as in an object's `apiVersion`. */
 export function apiVersionOf(kind: Pick<Kind, 'group' | 'version'>): string {

@@ -1,0 +1,130 @@
+/** The gate as its objects in a cluster show it: its Deployment, what deploys it, and its Namespace. */
+import { NAMESPACE, NATIVE_POLICY, GATE_GROUP, type Kind } from '../cluster/kinds.ts';
+import type { KubeObject } from '../cluster/objects.ts';
+import type { Labels } from '../policies/vap/label-selector.ts';
+import type { LiveCluster } from './live-cluster.ts';
+import { fieldsIn, fieldsOf, type LiveEntry } from './live-entry.ts';
+import { APPLICATION, DEPLOYMENT, HELM_RELEASE, KUSTOMIZATION } from './recovery-kinds.ts';
+import type { Pointer, RecoverySite } from './recovery-step.ts';
+
+const NAME_LABEL = 'app.kubernetes.io/name';
+const NAME = 'pacto-gate';
+
+/** What nobody has deployed yet looks like this in the simulation. */
+const USUAL_LABELS: Labels = { [NAME_LABEL]: NAME };
+
+export interface LiveGate {
+  readonly site: RecoverySite;
+  /** Labels of every Namespace; undefined where they could not be read. */
+  readonly namespaces: ReadonlyMap<string, Labels> | undefined;
+  /** Policies that native objects of the gate's own are there for. */
+  readonly native: ReadonlySet<string>;
+}
+
+export interface GateWhereabouts {
+  readonly namespace: string | undefined;
+  readonly policyNamespaces: readonly string[];
+}
+
+export async function readGate(live: LiveCluster, where: GateWhereabouts): Promise<LiveGate> {
+  const { namespace, policyNamespaces } = where;
+  const found = await live.list(NAMESPACE);
+  const namespaces =
+    found && new Map(found.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
+  const native = await live.list(NATIVE_POLICY, { labelSelector: `${GATE_GROUP}/managed-by=${NAME}` });
+  const deployment =
+    namespace === undefined ? undefined : deploymentOf(await live.list(DEPLOYMENT, { namespace }));
+  return {
+    site: {
+      ...(namespace !== undefined && { namespace }),
+      name: deployment?.metadata.name ?? NAME,
+      labels: deployment?.metadata.labels ?? USUAL_LABELS,
+      podLabels: podLabelsOf(deployment) ?? USUAL_LABELS,
+      namespaceLabels: (namespace !== undefined && namespaces?.get(namespace)) || {},
+      policyNamespaces,
+      pointers: deployment === undefined ? [] : await pointersOf(deployment, live),
+    },
+    namespaces,
+    native: new Set((native ?? []).map(({ metadata }) => metadata.name ?? '')),
+  };
+}
+
+/**
+ * The namespace of the gate where nobody says it: that of the Service which its entries name.
+ * @returns undefined where the entries name several or none.
+ */
+export function namespaceOf(entries: readonly LiveEntry[]): string | undefined {
+  const found = new Set(
+    entries.filter(({ ours }) => ours).flatMap(({ client }) => client.service?.namespace ?? []),
+  );
+  const [only] = found;
+  return found.size === 1 ? only : undefined;
+}
+
+function deploymentOf(deployments: readonly KubeObject[] | undefined): KubeObject | undefined {
+  const all = deployments ?? [];
+  return (
+    all.find(({ metadata }) => metadata.labels?.[NAME_LABEL] === NAME) ??
+    all.find(({ metadata }) => metadata.name === NAME)
+  );
+}
+
+function podLabelsOf(deployment: KubeObject | undefined): Labels | undefined {
+  if (deployment === undefined) return undefined;
+  const { labels } = fieldsOf(fieldsOf(fieldsOf(deployment['spec'])['template'])['metadata']);
+  const pairs = Object.entries(fieldsOf(labels)).filter(
+    (pair): pair is [string, string] => typeof pair[1] === 'string',
+  );
+  return Object.fromEntries(pairs);
+}
+
+interface Trace {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Flux labels what it applies; Argo CD annotates it, or labels it with the name of the Application. */
+function tracesOf({ metadata }: KubeObject): readonly Trace[] {
+  const { labels = {}, annotations = {} } = metadata;
+  const flux = [
+    { kind: KUSTOMIZATION, group: 'kustomize.toolkit.fluxcd.io' },
+    { kind: HELM_RELEASE, group: 'helm.toolkit.fluxcd.io' },
+  ].flatMap(({ kind, group }) => {
+    const name = labels[`${group}/name`];
+    const namespace = labels[`${group}/namespace`];
+    return name === undefined || namespace === undefined ? [] : [{ kind, namespace, name }];
+  });
+  // `<application>:<group>/<kind>:<namespace>/<name>`, the first part with its namespace where that is not Argo's own.
+  const [tracked = ''] = (annotations['argocd.argoproj.io/tracking-id'] ?? '').split(':');
+  const [, namespace = 'argocd', name = ''] = /^(?:([^_]+)_)?(.*)$/.exec(tracked) ?? [];
+  return name === '' ? flux : [...flux, { kind: APPLICATION, namespace, name }];
+}
+
+async function pointersOf(deployment: KubeObject, live: LiveCluster): Promise<readonly Pointer[]> {
+  const pointers: Pointer[] = [];
+  for (const trace of tracesOf(deployment)) {
+    const object = await live.get(trace.kind, trace.namespace, trace.name);
+    pointers.push({ ...trace, labels: object?.metadata.labels ?? {} });
+    // A HelmRelease is itself something that a Kustomization may have applied.
+    for (const above of object === undefined ? [] : tracesOf(object)) {
+      if (pointers.some((one) => one.kind === above.kind && one.name === above.name)) continue;
+      const parent = await live.get(above.kind, above.namespace, above.name);
+      pointers.push({ ...above, labels: parent?.metadata.labels ?? {} });
+    }
+  }
+  return pointers;
+}
+
+/** Whether a NetworkPolicy of the gate's namespace says who may reach its Pods. */
+export function guardsPods(policy: KubeObject, podLabels: Labels): boolean {
+  const spec = fieldsOf(policy['spec']);
+  const types = Array.isArray(spec['policyTypes']) ? spec['policyTypes'] : ['Ingress'];
+  if (!types.includes('Ingress')) return false;
+  // An ingress rule without `from` lets everybody in.
+  if (fieldsIn(spec['ingress']).some((rule) => fieldsIn(rule['from']).length === 0)) return false;
+  const selector = fieldsOf(spec['podSelector']);
+  const labels = Object.entries(fieldsOf(selector['matchLabels']));
+  const expressions = fieldsIn(selector['matchExpressions']);
+  return expressions.length === 0 && labels.every(([key, value]) => podLabels[key] === value);
+}
