@@ -28,6 +28,21 @@ const NEXT_STEP: Partial<Record<ErrorCode, string>> = {
   GATE_CLUSTER_THROTTLED: 'retry later, or give our account a larger share of the API server',
 };
 
+/** An API server's refusal; what it said word for word may hold values of objects, and is for comparing alone. */
+export class ApiRefusal extends GateError {
+  readonly #said: string;
+
+  constructor(code: ErrorCode, message: string, fields: GateError['fields'], said: string) {
+    super(code, message, { fields });
+    this.#said = said;
+  }
+
+  /** `message` of the metav1.Status; empty where there was none. Never for a log. */
+  get said(): string {
+    return this.#said;
+  }
+}
+
 /**
  * @param httpStatus of the answer, or the `code` of an ERROR event in a watch.
  * @param body parsed JSON, or undefined where the body was none.
@@ -47,17 +62,16 @@ export function errorFromAnswer(
     code === 'GATE_CLUSTER_UNAUTHORIZED'
       ? 'check the token or client certificate that we use'
       : NEXT_STEP[code];
-  return new GateError(
+  return new ApiRefusal(
     code,
     `cannot ${question.what}: the API server answered ${httpStatus}${said}${step === undefined ? '' : `; ${step}`}`,
     {
-      fields: {
-        httpStatus,
-        ...(code === 'GATE_CLUSTER_NOT_FOUND' && { missing: status?.details?.name ?? '' }),
-        ...(status?.reason !== undefined && { reason: status.reason.slice(0, 64) }),
-        ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-      },
+      httpStatus,
+      ...(code === 'GATE_CLUSTER_NOT_FOUND' && { missing: status?.details?.name ?? '' }),
+      ...(status?.reason !== undefined && { reason: status.reason.slice(0, 64) }),
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     },
+    status?.message ?? '',
   );
 }
 
