@@ -58,6 +58,8 @@ export const ERROR_CODES = {
   GATE_KUBECONFIG: 'configuration',
   GATE_DIRECTORY: 'configuration',
   GATE_INPUT_FILE: 'input',
+  GATE_INSTALL_FOREIGN: 'configuration',
+  GATE_INSTALL_NOT_LEADING: 'retry',
   GATE_POLICY_FILE: 'configuration',
   GATE_POLICY_INVALID: 'configuration',
   GATE_POLICY_PARAMS: 'configuration',
