@@ -23,6 +23,9 @@ export interface LogFields {
   /** `allowed`, `denied`, `failed-open`, `failed-closed`. */
   readonly verdict?: string | undefined;
   readonly codes?: readonly string[] | undefined;
+  /** Name of a ValidatingAdmissionPolicy, and where in it, by which binding, something was found wrong. */
+  readonly policy?: string | undefined;
+  readonly violations?: readonly string[] | undefined;
   readonly durationMs?: number | undefined;
   /** HTTP status of an answer that is no review. */
   readonly status?: number | undefined;
@@ -59,6 +62,8 @@ const FIELDS = {
   dryRun: true,
   verdict: true,
   codes: true,
+  policy: true,
+  violations: true,
   durationMs: true,
   status: true,
   key: true,

@@ -14,6 +14,16 @@ export interface DecisionFacts {
   /** Code of the first finding or of the error; left out where there is none. */
   readonly code?: string;
   readonly durationSeconds: number;
+  /** What policies found wrong, whatever came of it. */
+  readonly violations?: readonly ViolationFacts[];
+}
+
+export interface ViolationFacts {
+  readonly policy: string;
+  readonly binding?: string;
+  readonly evaluation: 'deny' | 'error' | 'configuration';
+  /** Actions of the binding; none where it was ignored. */
+  readonly actions: readonly string[];
 }
 
 /** What one listener's limits hold just now. */
@@ -108,10 +118,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const codeLabel = (code: string | undefined): string =>
     code === undefined ? '' : codes.has(code) ? code : 'other';
   const counters = makeCounters(registry);
+  const countViolation = violationCounter(registry);
   addBuild(registry, options.build);
   addProcess(registry);
   return {
-    decision({ webhook, operation, verdict, code, durationSeconds }) {
+    decision({ webhook, operation, verdict, code, durationSeconds, violations = [] }) {
       const name = webhookLabel(webhook);
       const known = OPERATIONS.has(operation) ? operation : 'other';
       counters.decisions.inc({ webhook: name, operation: known, verdict, code: codeLabel(code) });
@@ -119,6 +130,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       if (verdict === 'failed-open' || verdict === 'failed-closed') {
         counters.failures.inc({ webhook: name, outcome: verdict, code: codeLabel(code) });
       }
+      for (const violation of violations) countViolation(violation);
     },
     refusal(code) {
       counters.refusals.inc({ code: codeLabel(code) });
@@ -190,6 +202,30 @@ function makeCounters(registry: Registry): {
       buckets: DURATION_BUCKETS,
       registers,
     }),
+  };
+}
+
+/** Pairs of policy and binding that have samples of their own: both come and go while the process runs. */
+const VIOLATION_PAIRS = 1_000;
+/** What the label `action` may be. */
+const ACTIONS: ReadonlySet<string> = new Set(['deny', 'warn', 'audit']);
+
+function violationCounter(registry: Registry): (violation: ViolationFacts) => void {
+  const counter = new Counter({
+    name: 'pacto_gate_policy_violations_total',
+    help: 'What policies found wrong, by what came of it.',
+    labelNames: ['policy', 'binding', 'evaluation', 'action'],
+    registers: [registry],
+  });
+  const pairs = new Set<string>();
+  return ({ policy, binding = '', evaluation, actions }) => {
+    const pair = `${policy}/${binding}`;
+    const isKnown = pairs.has(pair) || pairs.size < VIOLATION_PAIRS;
+    if (isKnown) pairs.add(pair);
+    const who = isKnown ? { policy, binding } : { policy: 'other', binding: 'other' };
+    if (actions.length === 0) counter.inc({ ...who, evaluation, action: 'ignored' });
+    for (const action of actions.map((one) => one.toLowerCase()))
+      counter.inc({ ...who, evaluation, action: ACTIONS.has(action) ? action : 'other' });
   };
 }
 

@@ -62,6 +62,37 @@ describe('decisions', () => {
   });
 });
 
+describe('violations of policies', () => {
+  const denied = { ...decision, webhook: 'policies', verdict: 'denied' } as const;
+  const violation = { policy: 'p', binding: 'b', evaluation: 'deny', actions: ['Deny', 'Audit'] } as const;
+
+  it('are counted by what came of them', async () => {
+    const metrics = createMetrics(options);
+    metrics.decision({ ...denied, violations: [violation, { ...violation, actions: ['Deny', 'Later'] }] });
+    metrics.decision({ ...denied, violations: [{ policy: 'p', evaluation: 'configuration', actions: [] }] });
+    expect(await samples(metrics, 'pacto_gate_policy_violations_total')).toEqual([
+      'pacto_gate_policy_violations_total{policy="p",binding="b",evaluation="deny",action="deny"} 2',
+      'pacto_gate_policy_violations_total{policy="p",binding="b",evaluation="deny",action="audit"} 1',
+      'pacto_gate_policy_violations_total{policy="p",binding="b",evaluation="deny",action="other"} 1',
+      'pacto_gate_policy_violations_total{policy="p",binding="",evaluation="configuration",action="ignored"} 1',
+    ]);
+  });
+
+  it('cannot grow the labels, however many policies come and go', async () => {
+    const metrics = createMetrics(options);
+    const violations = Array.from({ length: 1_200 }, (_, n) => ({ ...violation, policy: `p${String(n)}` }));
+    metrics.decision({ ...denied, violations });
+    metrics.decision({ ...denied, violations: [{ ...violation, policy: 'p7' }] });
+    const found = await samples(metrics, 'pacto_gate_policy_violations_total');
+    expect(found).toHaveLength(2 * 1_001);
+    expect(found.filter((line) => line.includes('"other"'))).toEqual([
+      'pacto_gate_policy_violations_total{policy="other",binding="other",evaluation="deny",action="deny"} 200',
+      'pacto_gate_policy_violations_total{policy="other",binding="other",evaluation="deny",action="audit"} 200',
+    ]);
+    expect(found.find((line) => line.includes('"p7"'))).toMatch(/ 2$/);
+  });
+});
+
 describe('live calls', () => {
   it('are counted by what they ask and how they ended, and timed unless they were refused', async () => {
     const metrics = createMetrics(options);

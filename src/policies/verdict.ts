@@ -10,12 +10,26 @@ export interface Cause {
   readonly field?: string;
 }
 
+/** What a policy found wrong, whatever came of it: for the log and the metrics, so without any value of the object. */
+export interface Violation {
+  readonly policy: string;
+  /** Left out where the policy itself cannot be applied. */
+  readonly binding?: string;
+  /** Place in the policy, such as `validations[0]`; left out where it is not about one expression. */
+  readonly field?: string;
+  /** `deny`: it is false. `error`: it has no result. `configuration`: the policy or the binding cannot be applied. */
+  readonly evaluation: 'deny' | 'error' | 'configuration';
+  /** What came of it: actions of the binding; none where it was ignored, by the failure policy. */
+  readonly actions: readonly string[];
+}
+
 export interface Allowed {
   readonly allowed: true;
   /** Texts for `Warning` headers, each shown to the user by kubectl. */
   readonly warnings: readonly string[];
   /** Keys without `/`: the API server puts the entry's name in front (vap.md F4). */
   readonly auditAnnotations: Readonly<Record<string, string>>;
+  readonly violations?: readonly Violation[];
 }
 
 export interface Denied {
@@ -32,6 +46,7 @@ export interface Denied {
   readonly codes: readonly string[];
   readonly warnings: readonly string[];
   readonly auditAnnotations: Readonly<Record<string, string>>;
+  readonly violations?: readonly Violation[];
 }
 
 export type Verdict = Allowed | Denied;

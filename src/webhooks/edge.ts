@@ -8,7 +8,7 @@ import type { Reader } from '../cluster/cluster.ts';
 import { GateError, quote } from '../errors.ts';
 import type { Log, LogFields } from '../log.ts';
 import type { DecisionVerdict, Metrics } from '../metrics.ts';
-import type { Verdict } from '../policies/verdict.ts';
+import type { Verdict, Violation } from '../policies/verdict.ts';
 import { answerReview, failureVerdict, refuse, type RawAnswer } from './answer.ts';
 import { budgetOf, startDeadline } from './deadline.ts';
 import { createPaths } from './paths.ts';
@@ -160,6 +160,7 @@ class AdmissionEdge implements Edge {
       const answer = answerReview(id, verdict, call.entry.isVerbatim);
       this.#record(call, id, request, verdict.allowed ? 'allowed' : 'denied', {
         codes: verdict.allowed ? [] : verdict.codes,
+        ...(verdict.violations !== undefined && { violations: verdict.violations }),
       });
       return answer;
     } catch (error) {
@@ -232,11 +233,16 @@ class AdmissionEdge implements Edge {
     id: ReviewId,
     request: AdmissionRequest | undefined,
     verdict: DecisionVerdict,
-    outcome: { codes: readonly string[]; err?: unknown; level?: 'warn' | 'error' },
+    outcome: {
+      codes: readonly string[];
+      violations?: readonly Violation[];
+      err?: unknown;
+      level?: 'warn' | 'error';
+    },
   ): void {
     const { clock, log, metrics } = this.#options;
     const durationMs = clock.monotonic() - raw.receivedMs;
-    const { codes, err, level = 'info' } = outcome;
+    const { codes, violations, err, level = 'info' } = outcome;
     const [code] = codes;
     log[level]('admission decision', {
       webhook: webhook.name,
@@ -245,6 +251,7 @@ class AdmissionEdge implements Edge {
       ...(request !== undefined && subjectOf(request)),
       verdict,
       codes,
+      ...(violations !== undefined && violationFields(violations)),
       durationMs: Math.round(durationMs * 1_000) / 1_000,
       ...(err !== undefined && { err }),
     });
@@ -254,6 +261,7 @@ class AdmissionEdge implements Edge {
       verdict,
       ...(code !== undefined && { code }),
       durationSeconds: durationMs / 1_000,
+      ...(violations !== undefined && { violations }),
     });
   }
 
@@ -279,6 +287,20 @@ const LEVELS = { input: 'warn', retry: 'warn', configuration: 'error', internal:
 /** Details of an error that nobody foresaw may hold anything: they are for the log, the user gets this. */
 function hidden(cause: unknown): GateError {
   return new GateError('GATE_INTERNAL', 'internal error: see the log of pacto-gate', { cause });
+}
+
+/** In one line of the log; the metric counts all. */
+const VIOLATIONS_SHOWN = 20;
+
+/** An entry has one policy: which binding of it, where, and what came of it. No message: it may hold values. */
+function violationFields(violations: readonly Violation[]): LogFields {
+  return {
+    policy: violations[0]?.policy,
+    violations: violations.slice(0, VIOLATIONS_SHOWN).map(({ binding, field, evaluation, actions }) => {
+      const where = [binding, field, evaluation].filter((part) => part !== undefined).join(' ');
+      return `${where}: ${actions.length === 0 ? 'ignored' : actions.join(', ')}`;
+    }),
+  };
 }
 
 function subjectOf(request: AdmissionRequest): LogFields {

@@ -6,6 +6,7 @@ import { nameInAnswer, type Attributes } from './attributes.ts';
 import { cutBytes, goJson } from './go-strings.ts';
 import { namespaceNotFound } from './match.ts';
 import type { Binding, Policy } from './types.ts';
+import { codeOf, violationOf } from './violations.ts';
 
 /** `metav1.Status` of a refusal. */
 export interface Status {
@@ -206,7 +207,7 @@ export class AnswerBuilder {
         message,
         causes,
         object: { group, kind: resource, name },
-        codes: [],
+        codes: [codeOf(denial)],
         ...this.#extra(),
       },
       status,
@@ -233,15 +234,16 @@ export class AnswerBuilder {
       message,
       causes: [],
       object: { group: '', kind: 'namespaces', name },
-      codes: [],
+      codes: ['POLICY_NAMESPACE_GONE'],
       ...this.#extra(),
     } as const;
     return this.#outcome(verdict, status);
   }
 
   #outcome(verdict: Verdict, status: Status | undefined): Outcome {
+    const violations = this.#decisions.map(violationOf);
     return {
-      verdict,
+      verdict: violations.length === 0 ? verdict : { ...verdict, violations },
       status,
       decisions: this.#decisions,
       warnings: this.#warnings,
