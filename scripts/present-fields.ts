@@ -1,4 +1,7 @@
-/** Which optional fields an API server fills in, seen from the least objects that it takes (least-objects.yaml). */
+/**
+ * Which optional fields are there all the same, seen from the least objects that an API server takes
+ * (least-objects.yaml): what it fills in, and what it refuses to do without.
+ */
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { kindText, type OpenApiSchema, type OpenApiTypes } from '../src/policies/vap/openapi-schema.ts';
@@ -7,18 +10,21 @@ const FILE = 'scripts/least-objects.yaml';
 
 type Tree = Readonly<Record<string, unknown>>;
 
-/** Sends one object to a server, which makes nothing of it, and gives it back with what the server adds. */
-export type Complete = (object: Tree) => Promise<Tree>;
+/**
+ * Sends one object to a server, which makes nothing of it, and gives it back with what the server adds; undefined and
+ * the reason where it is refused.
+ */
+export type Complete = (object: Tree) => Promise<Tree | { readonly refusal: string }>;
 
 /** What was seen under one name: a schema, or a path in a kind. */
 class Seen {
   readonly added = new Set<string>();
   readonly missing = new Set<string>();
 
-  look(given: Tree, completed: Tree, known: Iterable<string>): void {
+  look(given: Tree, completed: Tree, known: Iterable<string>, isDemanded: (name: string) => boolean): void {
     for (const name of known) {
-      if (Object.hasOwn(given, name)) continue;
-      (Object.hasOwn(completed, name) ? this.added : this.missing).add(name);
+      const isThere = Object.hasOwn(given, name) ? isDemanded(name) : Object.hasOwn(completed, name);
+      (isThere ? this.added : this.missing).add(name);
     }
   }
 
@@ -32,9 +38,57 @@ export async function withFilledIn(types: OpenApiTypes, complete: Complete): Pro
   const watcher = new Watcher(types);
   for (const document of parseAllDocuments(readFileSync(FILE, 'utf8'))) {
     const given = document.toJS() as Tree;
-    watcher.look(given, await complete(given));
+    const completed = await complete(given);
+    if (isRefusal(completed)) throw new Error(`${JSON.stringify(given)}: ${completed.refusal}`);
+    const demanded = new Set<string>();
+    for (const path of pathsIn(given)) {
+      if (path[0] === 'apiVersion' || path[0] === 'kind' || path[0] === 'metadata') continue;
+      const less = await complete(without(given, path));
+      if (isRefusal(less) || has(less, path)) demanded.add(path.join('.'));
+    }
+    watcher.look(given, completed, demanded);
   }
   return watcher.result();
+}
+
+function isRefusal(answer: Tree | { readonly refusal: string }): answer is { readonly refusal: string } {
+  return Object.hasOwn(answer, 'refusal');
+}
+
+/** Of every field, at any depth. */
+function* pathsIn(value: unknown, path: readonly string[] = []): Generator<readonly string[]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, inner] of Object.entries(value)) {
+    if (!Array.isArray(value)) yield [...path, name];
+    yield* pathsIn(inner, [...path, name]);
+  }
+}
+
+function has(object: Tree, path: readonly string[]): boolean {
+  let value: unknown = object;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return false;
+    value = (value as Tree)[name];
+  }
+  return true;
+}
+
+function without(object: Tree, path: readonly string[]): Tree {
+  const copy = structuredClone(object);
+  const [last = '', ...before] = path.toReversed();
+  let parent: unknown = copy;
+  for (const name of before.toReversed()) parent = (parent as Tree)[name];
+  delete (parent as Record<string, unknown>)[last];
+  return copy;
+}
+
+/** Where the watcher is in an object. */
+interface At {
+  readonly demanded: ReadonlySet<string>;
+  /** With a dot at the end. */
+  readonly path: string;
+  /** Of the kind; left out below lists. */
+  readonly paths?: Map<string, Seen>;
 }
 
 class Watcher {
@@ -47,22 +101,18 @@ class Watcher {
     this.#types = types;
   }
 
-  look(given: Tree, completed: Tree): void {
+  /** @param demanded paths in what is given that cannot be left out, or are filled in then */
+  look(given: Tree, completed: Tree, demanded: ReadonlySet<string>): void {
     const [group, version] = splitVersion(String(given['apiVersion']));
     const kind = kindText({ group, version, kind: String(given['kind']) });
     const name = this.#types.kinds[kind];
     if (name === undefined) throw new Error(`${FILE}: no schema of ${kind}`);
     const paths = this.#kinds.get(kind) ?? new Map<string, Seen>();
     this.#kinds.set(kind, paths);
-    this.#walk({ ref: name }, given, completed, { paths, path: '' });
+    this.#walk({ ref: name }, given, completed, { demanded, path: '', paths });
   }
 
-  #walk(
-    schema: OpenApiSchema,
-    given: unknown,
-    completed: unknown,
-    kind: { readonly paths: Map<string, Seen>; readonly path: string } | undefined,
-  ): void {
+  #walk(schema: OpenApiSchema, given: unknown, completed: unknown, at: At): void {
     if (schema.ref !== undefined) {
       const referred = this.#types.schemas[schema.ref];
       if (referred === undefined) return;
@@ -71,26 +121,29 @@ class Watcher {
           isTree(given) ? given : {},
           completed,
           Object.keys(referred.properties),
+          (field) => at.demanded.has(at.path + field),
         );
       }
-      this.#walk(referred, given, completed, kind);
+      this.#walk(referred, given, completed, at);
     } else if (Array.isArray(completed)) {
       const before: readonly unknown[] = Array.isArray(given) ? given : [];
       for (const [index, one] of completed.entries())
-        this.#walk(schema.items ?? {}, before[index], one, undefined);
-    } else if (isTree(completed)) this.#fields(schema, isTree(given) ? given : {}, completed, kind);
+        this.#walk(schema.items ?? {}, before[index], one, {
+          demanded: at.demanded,
+          path: `${at.path}${String(index)}.`,
+        });
+    } else if (isTree(completed)) this.#fields(schema, isTree(given) ? given : {}, completed, at);
   }
 
-  #fields(
-    { properties = {} }: OpenApiSchema,
-    given: Tree,
-    completed: Tree,
-    kind: { readonly paths: Map<string, Seen>; readonly path: string } | undefined,
-  ): void {
-    if (kind !== undefined) seenIn(kind.paths, kind.path).look(given, completed, Object.keys(properties));
+  #fields({ properties = {} }: OpenApiSchema, given: Tree, completed: Tree, at: At): void {
+    if (at.paths !== undefined) {
+      seenIn(at.paths, at.path).look(given, completed, Object.keys(properties), (field) =>
+        at.demanded.has(at.path + field),
+      );
+    }
     for (const [name, schema] of Object.entries(properties)) {
-      const below = kind && { paths: kind.paths, path: `${kind.path}${name}.` };
-      if (Object.hasOwn(completed, name)) this.#walk(schema, given[name], completed[name], below);
+      if (!Object.hasOwn(completed, name)) continue;
+      this.#walk(schema, given[name], completed[name], { ...at, path: `${at.path}${name}.` });
     }
   }
 
