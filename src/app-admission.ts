@@ -1,24 +1,19 @@
 /** The admission edge: webhooks, their limits and their numbers, on a listener or as a plain function. */
-import packageFile from '../package.json' with { type: 'json' };
+import { openMetrics } from './app-metrics.ts';
 import type { AppParts } from './app-parts.ts';
 import type { EnforcedPolicies } from './app-policies.ts';
 import type { State } from './app-state.ts';
 import { openPolicies, webhooksOf } from './app-webhooks.ts';
 import type { Config } from './config.ts';
-import { ERROR_CODES } from './errors.ts';
 import { guardRequests, type Guard } from './http/callers.ts';
 import { limitBodies } from './http/limit-bodies.ts';
 import { createLimits } from './http/limits.ts';
 import type { Listener } from './http/server.ts';
 import type { TlsSource } from './http/tls.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
-import { FINDING_CODES } from './policies/finding.ts';
+import type { Metrics } from './metrics.ts';
 import { createEdge, type Edge } from './webhooks/edge.ts';
 import { registerWebhooks } from './webhooks/routes.ts';
 import type { Webhook } from './webhooks/webhook.ts';
-
-/** Set by the build (scripts/build.ts); not there when the sources run. */
-declare const BUILD_COMMIT: string | undefined;
 
 export interface Admission {
   readonly webhooks: readonly Webhook[];
@@ -43,15 +38,10 @@ export async function openAdmission(
     serverVersion,
     policies,
   });
-  const metrics = createMetrics({
-    webhooks: webhooks.map(({ name }) => name),
-    codes: [...Object.keys(ERROR_CODES), ...Object.keys(FINDING_CODES)],
-    build: {
-      version: packageFile.version,
-      revision: typeof BUILD_COMMIT === 'undefined' ? 'unknown' : BUILD_COMMIT,
-    },
-  });
-  metrics.observeLostLines(() => log.lost());
+  const metrics = openMetrics(
+    webhooks.map(({ name }) => name),
+    log,
+  );
   metrics.observeWatches(() => [...state.watches(), ...(policies?.sources.watches() ?? [])]);
   if (policies !== undefined) metrics.observePolicies(() => policies.facts());
   state.observeLiveCalls((facts) => metrics.liveCall(facts));

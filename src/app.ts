@@ -5,19 +5,20 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openAdmission, type Admission } from './app-admission.ts';
+import {
+  metricsListener,
+  nobodyVouches,
+  openTls,
+  probesListener,
+  type ListenerParts,
+} from './app-listeners.ts';
 import type { AppParts } from './app-parts.ts';
 import { openState, type State } from './app-state.ts';
 import type { Config } from './config.ts';
 import { GateError, messageOf } from './errors.ts';
-import { createDrain, type Drain } from './http/drain.ts';
-import { metricsGuard, usernamesGuard, type Callers } from './http/callers.ts';
-import {
-  certificateCheck,
-  createReadiness,
-  registerMetrics,
-  registerProbes,
-  type Readiness,
-} from './http/probes.ts';
+import { createDrain } from './http/drain.ts';
+import { usernamesGuard, type Callers } from './http/callers.ts';
+import { certificateCheck, createReadiness, type Readiness } from './http/probes.ts';
 import { reportRefusals } from './http/refusals.ts';
 import { createListener, type Listener } from './http/server.ts';
 import type { TlsSource } from './http/tls.ts';
@@ -81,35 +82,8 @@ async function closeAll(admission: Admission, state: State, tls: TlsSource): Pro
   await state.close();
 }
 
-async function openTls(config: Config, { clock, log }: AppParts): Promise<TlsSource> {
-  const onError = (error: unknown): void => log.error('certificate not taken', { err: error });
-  const { certFile, keyFile, dnsNames, ipAddresses } = config.tls;
-  if (certFile !== undefined && keyFile !== undefined) {
-    const { tlsFromFiles } = await import('./http/tls.ts');
-    return tlsFromFiles({
-      certFile,
-      keyFile,
-      clock,
-      onError,
-      onReload: () => log.info('certificate replaced', { file: certFile }),
-    });
-  }
-  // Loaded late: issuing needs a library that takes longer to load than the rest together (platform.md §4).
-  const { selfIssuedTls } = await import('./http/self-issued.ts');
-  return selfIssuedTls({
-    dnsNames,
-    ipAddresses,
-    clock,
-    onError,
-    onReload: () => log.info('certificate renewed'),
-  });
-}
-
-interface ListenerParts {
-  readonly config: Config;
-  readonly parts: AppParts;
+interface ServingParts extends ListenerParts {
   readonly tls: TlsSource;
-  readonly drain: Drain;
   readonly readiness: Readiness;
   readonly admission: Admission;
   readonly callers: Callers | undefined;
@@ -117,15 +91,16 @@ interface ListenerParts {
 
 /** Opens every listener or none. */
 async function listenAll(
-  parts: ListenerParts,
+  parts: ServingParts,
 ): Promise<{ readonly listeners: readonly Listener[]; readonly urls: App['urls'] }> {
   const listeners: Listener[] = [];
   try {
     const admission = await admissionListener(parts);
     listeners.push(admission);
-    const probes = await probesListener(parts);
+    const probes = await probesListener(parts, parts.readiness);
     listeners.push(probes);
-    const metrics = await metricsListener(parts);
+    const { tls, callers } = parts;
+    const metrics = await metricsListener(parts, { metrics: parts.admission.metrics, tls, callers });
     if (metrics !== undefined) listeners.push(metrics);
     const urls = {
       admission: (await admission.listen()).url,
@@ -146,7 +121,7 @@ async function admissionListener({
   drain,
   admission,
   callers,
-}: ListenerParts): Promise<Listener> {
+}: ServingParts): Promise<Listener> {
   const { host, port, maxConnections, auth, clientCAFile, bearer } = config.webhooks;
   const listener = await createListener({
     name: 'admission',
@@ -173,67 +148,6 @@ async function admissionListener({
     auth === 'bearer' && callers !== undefined ? usernamesGuard(callers, bearer.usernames) : undefined;
   admission.serveOn(listener, tls, guard);
   return listener;
-}
-
-async function probesListener({ config, parts, drain, readiness }: ListenerParts): Promise<Listener> {
-  const { host, port } = config.health;
-  const listener = await createListener({
-    name: 'probes',
-    section: 'health',
-    host,
-    port,
-    drain,
-    clock: parts.clock,
-    onError: (error) => parts.log.error('probes listener', { err: error }),
-    onRefusal: reportRefusals({ listener: 'probes', clock: parts.clock, log: parts.log }),
-  });
-  registerProbes(listener.app, readiness);
-  return listener;
-}
-
-async function metricsListener({
-  config,
-  parts,
-  tls,
-  drain,
-  admission,
-  callers,
-}: ListenerParts): Promise<Listener | undefined> {
-  const { enabled, host, port, plain } = config.metrics;
-  if (!enabled) return undefined;
-  const listener = await createListener({
-    name: 'metrics',
-    section: 'metrics',
-    host,
-    port,
-    drain,
-    clock: parts.clock,
-    onError: (error) => parts.log.error('metrics listener', { err: error }),
-    onRefusal: reportRefusals({ listener: 'metrics', clock: parts.clock, log: parts.log }),
-    ...(plain ? {} : { tls }),
-  });
-  if (!plain && callers === undefined)
-    throw nobodyVouches(
-      config,
-      'metrics over HTTPS',
-      'set metrics.plain true with metrics.host 127.0.0.1, or metrics.enabled false',
-    );
-  const { contentType } = await admission.metrics.scrape();
-  registerMetrics(listener, async () => (await admission.metrics.scrape()).body, {
-    mediaType: contentType,
-    ...(!plain && callers !== undefined ? { guard: metricsGuard(callers) } : {}),
-  });
-  return listener;
-}
-
-/** Started all the same it would refuse everybody for as long as it runs. */
-function nobodyVouches({ cluster }: Config, what: string, instead: string): GateError {
-  const found =
-    cluster.source === 'directory' ? 'files in a directory vouch for none' : 'there is no cluster';
-  return new GateError(
-    'GATE_CONFIG_INVALID',
-    `${what}: needs a cluster that vouches for tokens, and ${found}; ${instead}, or give a cluster by cluster.kubeconfig`,
-  );
 }
 
 /** The CA certificate is public; written where `npm run try` and curl can find it. */
