@@ -12,13 +12,13 @@ export function wantsPolicies({ policies }: Pick<Config, 'policies'>): boolean {
 
 /** Each once, without Namespace, which is read in any case. */
 export function paramKindsOf(texts: readonly string[]): readonly Kind[] {
-  const kinds = new Map(texts.map(paramKindOf).map((kind) => [keyOf(kind), kind]));
-  kinds.delete(keyOf(NAMESPACE));
-  return [...kinds.values()];
+  const kinds = texts.map(paramKindOf).filter((kind) => !isNamespace(kind));
+  const byName = new Map(kinds.map((kind) => [`${kind.group}/${kind.version}/${kind.resource}`, kind]));
+  return [...byName.values()];
 }
 
-function keyOf({ group, version, resource }: Kind): string {
-  return `${group}/${version}/${resource}`;
+export function isNamespace({ group, version, resource }: Kind): boolean {
+  return group === NAMESPACE.group && version === NAMESPACE.version && resource === NAMESPACE.resource;
 }
 
 /**

@@ -2,7 +2,17 @@
  * All that the program asks of the API server under a given configuration, as RBAC: the other side of app-state.ts,
  * which makes the calls. The cluster tests hold the audit log against it.
  */
-import { DAEMON_SET, NAMESPACE, NODE, POD, type Kind } from './cluster/kinds.ts';
+import { isNamespace, paramKindsOf, policyNamespaces, wantsPolicies } from './app-policy-settings.ts';
+import {
+  CONFIG_MAP,
+  DAEMON_SET,
+  GATE_POLICY,
+  GATE_POLICY_BINDING,
+  NAMESPACE,
+  NODE,
+  POD,
+  type Kind,
+} from './cluster/kinds.ts';
 import { SUBJECT_ACCESS_REVIEW, TOKEN_REVIEW } from './cluster/reviews.ts';
 import type { Config } from './config.ts';
 import { identitySettings } from './policies/identity/settings.ts';
@@ -29,7 +39,7 @@ const LABELS = { 'app.kubernetes.io/name': 'pacto-gate', 'app.kubernetes.io/comp
 
 /** Roles and bindings for the ServiceAccount that the webhooks run under; stable for the same input. */
 export function rbacObjects(config: Config, account: Account): readonly object[] {
-  const rights = rightsOf(config);
+  const rights = rightsOf(config, account);
   const subjects = [{ kind: 'ServiceAccount', name: account.name, namespace: account.namespace }];
   const bound = (
     kind: 'ClusterRole' | 'Role',
@@ -61,7 +71,7 @@ export function rbacObjects(config: Config, account: Account): readonly object[]
   ];
 }
 
-function rightsOf(config: Config): Rights {
+function rightsOf(config: Config, { namespace: ownNamespace }: Account): Rights {
   const { identity, metrics, webhooks } = config;
   const read = config.state === 'live' ? ['get'] : ['get', 'list', 'watch'];
   const cluster: PolicyRule[] = [];
@@ -83,17 +93,41 @@ function rightsOf(config: Config): Rights {
   if (scrapersProve || webhooks.auth === 'bearer') cluster.push(ruleFor(TOKEN_REVIEW, ['create']));
   if (scrapersProve) cluster.push(ruleFor(SUBJECT_ACCESS_REVIEW, ['create']));
   cluster.push(...policyRules(config, scrapersProve));
+  const policyMaps = policyNamespaces({
+    ...config,
+    environment: { ...config.environment, podNamespace: ownNamespace },
+  });
+  inNamespacesOf(
+    policyMaps.map((namespace) => ({ namespace })),
+    ruleFor(CONFIG_MAP, followVerbs(config)),
+  );
   return { cluster, namespaces };
 }
 
-/** What policies look up: by name, nothing is watched for them. */
-function policyRules({ policies }: Config, reviewsAccess: boolean): readonly PolicyRule[] {
-  if (policies.files.length === 0 && policies.directory === undefined) return [];
+/** What policies look up, and where they come from; nothing of it is written. */
+function policyRules(config: Config, reviewsAccess: boolean): readonly PolicyRule[] {
+  if (!wantsPolicies(config)) return [];
+  const { sources, paramKinds } = config.policies;
+  const follow = followVerbs(config);
+  const selectsNamespaces = paramKinds.map(paramKindOf).some(isNamespace);
   return [
-    ruleFor(NAMESPACE, ['get']),
-    ...policies.paramKinds.map((text) => ruleFor(paramKindOf(text), ['get'])),
+    ruleFor(NAMESPACE, selectsNamespaces || config.state === 'cached' ? ['get', ...follow] : ['get']),
+    // By name, and by labels where a binding selects.
+    ...paramKindsOf(paramKinds).map((kind) => ruleFor(kind, ['get', ...follow])),
+    ...(sources.includes('customResources')
+      ? [
+          // By name for whoever writes a binding: what its policy asks of them.
+          ruleFor(GATE_POLICY, ['get', ...follow]),
+          ruleFor(GATE_POLICY_BINDING, follow),
+        ]
+      : []),
     ...(reviewsAccess ? [] : [ruleFor(SUBJECT_ACCESS_REVIEW, ['create'])]),
   ];
+}
+
+/** Without watches a list is all there is. */
+function followVerbs({ state }: Pick<Config, 'state'>): readonly string[] {
+  return state === 'live' ? ['list'] : ['list', 'watch'];
 }
 
 function ruleFor(kind: Pick<Kind, 'group' | 'resource'>, verbs: readonly string[]): PolicyRule {

@@ -75,23 +75,57 @@ describe('generate rbac', () => {
     expect((await rights(...flags)).filter((right) => right.includes(unwanted))).toEqual([]);
   });
 
-  it('asks for what policies look up by name, and who may do what', async () => {
-    const flags = [
-      '--identity-enabled',
-      'false',
-      '--metrics-enabled',
-      'false',
-      '--policies-directory',
-      'examples/policies',
+  describe('of policies', () => {
+    const nothingElse = ['--identity-enabled', 'false', '--metrics-enabled', 'false'];
+    const everything = [
+      ...nothingElse,
+      '--policies-sources',
+      'customResources,configMaps',
       '--policies-param-kinds',
-      'v1/ConfigMap,rules.example.com/v1/Gadgetry:gadgetry:Cluster',
+      'v1/ConfigMap,rules.example.com/v1/Gadgetry:gadgetry:Cluster,v1/Namespace:Cluster',
     ];
-    expect(await rights(...flags)).toEqual([
-      '* /namespaces get',
-      '* /configmaps get',
-      '* rules.example.com/gadgetry get',
-      '* authorization.k8s.io/subjectaccessreviews create',
-    ]);
+
+    it('asks for what they look up, and who may do what', async () => {
+      const flags = [...nothingElse, '--policies-directory', 'examples/policies'];
+      expect(await rights(...flags)).toEqual([
+        '* /namespaces get,list,watch',
+        '* authorization.k8s.io/subjectaccessreviews create',
+      ]);
+    });
+
+    it('asks for every source and parameter', async () => {
+      expect(await rights(...everything)).toEqual([
+        '* /namespaces get,list,watch',
+        '* /configmaps get,list,watch',
+        '* rules.example.com/gadgetry get,list,watch',
+        '* gate.pacto.trianalab.io/validatingadmissionpolicies get,list,watch',
+        '* gate.pacto.trianalab.io/validatingadmissionpolicybindings list,watch',
+        '* authorization.k8s.io/subjectaccessreviews create',
+        'pacto-system /configmaps list,watch',
+      ]);
+    });
+
+    it('asks for no watch in live mode', async () => {
+      expect(await rights(...everything, '--state', 'live')).toEqual([
+        '* /namespaces get,list',
+        '* /configmaps get,list',
+        '* rules.example.com/gadgetry get,list',
+        '* gate.pacto.trianalab.io/validatingadmissionpolicies get,list',
+        '* gate.pacto.trianalab.io/validatingadmissionpolicybindings list',
+        '* authorization.k8s.io/subjectaccessreviews create',
+        'pacto-system /configmaps list',
+      ]);
+    });
+
+    it('asks for ConfigMaps in the namespaces that may hold policies, and in no other', async () => {
+      const flags = ['--policies-sources', 'configMaps', '--policies-namespaces', 'b,a'];
+      expect(await rights(...nothingElse, ...flags)).toEqual([
+        '* /namespaces get,list,watch',
+        '* authorization.k8s.io/subjectaccessreviews create',
+        'a /configmaps list,watch',
+        'b /configmaps list,watch',
+      ]);
+    });
   });
 
   it.each(['v1/Secret', 'v1/Secret:secrets', 'ConfigMap', 'v1/configmap', 'a/b/v1/X', ''])(
