@@ -17,11 +17,11 @@ import {
 const STORED_MINOR = 36;
 
 /** Minors of cel.md §4. */
-const OPTIONALS_SINCE = 28;
+export const OPTIONALS_SINCE = 28;
 const CROSS_TYPE_COMPARISONS_SINCE = 28;
 const VALIDATORS_SINCE = 29;
-const TWO_VARIABLES_SINCE = 32;
-const LISTS_SINCE = 34;
+export const TWO_VARIABLES_SINCE = 32;
+export const LISTS_SINCE = 34;
 
 export interface EnvironmentOptions {
   /** Minor of the compatibility version: 26 to 37. */
@@ -43,6 +43,8 @@ export interface DeclaredOverload {
   readonly generic: boolean;
   /** `1 < 1.0`: declared, and out of reach before 1.28 (see checker.ts). */
   readonly crossType: boolean;
+  /** Minor of the first compatibility version that has it. */
+  readonly since: number;
 }
 
 export interface DeclaredFunction {
@@ -100,7 +102,7 @@ export function catalogue(
       constants.set(name, { kind: 'type', type, registered: true });
     }
     for (const definition of library.functions) {
-      if (isOpen(definition, minor)) declare(functions, definition, minor);
+      if (isOpen(definition, minor)) declare(functions, definition, library.since, minor);
     }
   }
   nameMessages(WELL_KNOWN_MESSAGES, constants);
@@ -111,6 +113,7 @@ export function catalogue(
 function declare(
   functions: Map<string, { name: string; overloads: DeclaredOverload[] }>,
   definition: FunctionDefinition,
+  librarySince: number,
   minor: number,
 ): void {
   let declared = functions.get(definition.name);
@@ -122,7 +125,10 @@ function declare(
     const crossType = CROSS_TYPE_COMPARISON.test(overload.id);
     if (!crossType && !isOpen(overload, minor)) continue;
     const generic = [overload.result, ...overload.params].some(isGeneric);
-    declared.overloads.push({ overload, definition, generic, crossType });
+    const since = crossType
+      ? CROSS_TYPE_COMPARISONS_SINCE
+      : Math.max(librarySince, definition.since ?? 0, overload.since ?? 0);
+    declared.overloads.push({ overload, definition, generic, crossType, since });
   }
 }
 

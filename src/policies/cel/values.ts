@@ -72,6 +72,11 @@ export abstract class Opaque {
   goType(): string | undefined {
     return undefined;
   }
+
+  /** What makes it the same key of a map, where Go compares keys of this type by value; else by place in memory. */
+  mapKey(): string | undefined {
+    return undefined;
+  }
 }
 
 /** An error of an evaluation, with cel-go's text. */
@@ -139,6 +144,9 @@ export class CelMap {
 
   #findTyped(key: Value): readonly [key: Value, value: Value] | undefined {
     const typed = typedKey(key);
+    // Made by a function, so that it is the same one to Go where it is the same one here.
+    if (typed === undefined && (key instanceof Opaque || key instanceof Optional))
+      return this.#lone.find(([known]) => known === key);
     return typed === undefined ? this.#plain.get(key) : this.#typed.get(typed);
   }
 
@@ -171,6 +179,10 @@ function typedKey(key: Value): string | undefined {
   // Zones other than UTC are other keys to Go each time.
   if (key instanceof Timestamp && key.offsetMinutes === 0) return `timestamp ${String(key.nanoseconds)}`;
   if (key instanceof Duration) return `duration ${String(key.nanoseconds)}`;
+  if (key instanceof Opaque) {
+    const own = key.mapKey();
+    return own === undefined ? undefined : `${key.typeName} ${own}`;
+  }
   return key instanceof TypeValue ? `type ${key.name}` : undefined;
 }
 

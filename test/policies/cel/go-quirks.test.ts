@@ -57,6 +57,25 @@ describe('keys that Go has no hash of', () => {
   });
 });
 
+describe('keys that a library brings along', () => {
+  it.each([
+    ["[1, 2].transformMapEntry(i, v, {ip('::1'): i})", '::1'],
+    ["[1, 2].transformMapEntry(i, v, {cidr('10.0.0.0/8'): i})", '10.0.0.0/8'],
+    ['[1, 2].map(v, variables.v).transformMapEntry(i, v, {v: i})', '1', "quantity('1')"],
+  ])('are the same key in %s', (source, key, variable = '1') => {
+    expect(result(source, variable)).toMatchObject({ error: `insert failed: key ${key} already exists` });
+  });
+
+  it('are other keys where each was made anew and Go compares places in memory', () => {
+    expect(result("size([1, 2].transformMapEntry(i, v, {quantity('1'): i}))")).toBe(2);
+  });
+
+  it('are found by their value', () => {
+    expect(result("ip('0::1') in {ip('::1'): 1}")).toBe(true);
+    expect(result("ip('::2') in {ip('::1'): 1}")).toBe(false);
+  });
+});
+
 describe('error texts with Go types', () => {
   it.each([
     ['[dyn(1)][variables.v]', "dyn({'a': 1})", 'invalid qualifier type: *types.baseMap'],

@@ -36,6 +36,10 @@ export class CidrValue extends Opaque {
     return this.prefix.bits === other.prefix.bits && sameAddress(this.prefix.address, other.prefix.address);
   }
 
+  override mapKey(): string {
+    return formatPrefix(this.prefix);
+  }
+
   override toString(): string {
     return formatPrefix(this.prefix);
   }

@@ -33,6 +33,10 @@ export class IpValue extends Opaque {
     return other instanceof IpValue ? sameAddress(this.address, other.address) : undefined;
   }
 
+  override mapKey(): string {
+    return formatAddress(this.address);
+  }
+
   override toString(): string {
     return formatAddress(this.address);
   }
