@@ -1,11 +1,9 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import { entriesOf } from '../app-entries.ts';
 import { RULE_SECTIONS } from '../config-keys.ts';
-import type { Config } from '../config.ts';
 import { GateError } from '../errors.ts';
 import { checkBundle, plainBundle } from '../http/certificate.ts';
 import type { ClientTarget } from '../policies/entry.ts';
-import { identityEntries } from '../policies/identity/entries.ts';
-import { identitySettings } from '../policies/identity/settings.ts';
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
 import { readInputFile } from './input-file.ts';
 import { addOutputOption, EXIT, say, show, toYaml, type ExitCode, type OutputFormat } from './output.ts';
@@ -88,12 +86,13 @@ async function generate(
   if (config === undefined) return EXIT.usage;
   const target: ClientTarget = service === undefined ? { url: url ?? '' } : { service };
   const caBundle = options.caFile === undefined ? undefined : await readBundle(options.caFile);
-  const { configuration, notes } = entriesOf(config, {
+  const { identity } = entriesOf(config, {
     target,
     timeoutSeconds: options.timeoutSeconds,
     ...(caBundle === undefined ? {} : { caBundle }),
     ...(options.kubeVersion === undefined ? {} : { kubeMinor: options.kubeVersion }),
   });
+  const { configuration, notes } = identity;
   for (const note of notes) say(around, note);
   if (caBundle === undefined)
     say(
@@ -114,28 +113,6 @@ async function generate(
 
 const HEADER =
   '# Made by pacto-gate generate webhooks. Apply it when the server is ready, and delete it before the server.\n';
-
-/** The entries that a configuration asks for. */
-export function entriesOf(
-  config: Config,
-  of: {
-    readonly target: ClientTarget;
-    readonly timeoutSeconds: number;
-    readonly caBundle?: string;
-    readonly kubeMinor?: number;
-  },
-): ReturnType<typeof identityEntries> {
-  const { identity, environment } = config;
-  const ownNamespace = 'service' in of.target ? of.target.service.namespace : environment.podNamespace;
-  return identityEntries({
-    settings: identitySettings(identity),
-    identity,
-    tokens: identity.tokens,
-    pods: identity.pods,
-    ...of,
-    ...(ownNamespace === undefined ? {} : { ownNamespace }),
-  });
-}
 
 async function readBundle(file: string): Promise<string> {
   const pem = await readInputFile(file);

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
+import { entriesOf } from '../../src/app-entries.ts';
 import { webhooksOf } from '../../src/app-webhooks.ts';
-import { entriesOf } from '../../src/cli/generate-webhooks.ts';
 import { configKeys } from '../../src/config-keys.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import { POLICIES_PATH, WRITERS_PATH } from '../../src/policies/vap/entry-name.ts';
@@ -30,7 +30,7 @@ interface Named {
 }
 
 const generated = (config: Config): readonly Named[] =>
-  entriesOf(config, { target: { url: BASE }, timeoutSeconds: 10 }).configuration.webhooks.map(
+  entriesOf(config, { target: { url: BASE }, timeoutSeconds: 10 }).identity.configuration.webhooks.map(
     ({ name, clientConfig, failurePolicy }) => ({
       name,
       path: clientConfig.url?.slice(BASE.length),
