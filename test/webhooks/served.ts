@@ -7,8 +7,8 @@ import type { Reader } from '../../src/cluster/cluster.ts';
 import { limitBodies } from '../../src/http/limit-bodies.ts';
 import { createLimits, type LimitOptions } from '../../src/http/limits.ts';
 import { createListener } from '../../src/http/server.ts';
-import { silentLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { silentLog, type Log } from '../../src/log.ts';
+import { createMetrics, type Metrics } from '../../src/metrics.ts';
 import { createEdge } from '../../src/webhooks/edge.ts';
 import { registerWebhooks } from '../../src/webhooks/routes.ts';
 import type { Webhook } from '../../src/webhooks/webhook.ts';
@@ -27,6 +27,8 @@ export interface ServeOptions {
   readonly limits?: LimitOptions;
   /** Waiting for room and for a turn. */
   readonly waitMs?: number;
+  readonly log?: Log;
+  readonly metrics?: Metrics;
 }
 
 /** Serves until the test ends. */
@@ -49,8 +51,9 @@ export async function serveWebhooks(
     webhooks,
     readerFor: () => options.reader ?? emptyReader,
     clock: systemClock,
-    log: silentLog(),
-    metrics: createMetrics({ webhooks: [], codes: [], build: { version: '0', revision: '0' } }),
+    log: options.log ?? silentLog(),
+    metrics:
+      options.metrics ?? createMetrics({ webhooks: [], codes: [], build: { version: '0', revision: '0' } }),
   });
   registerWebhooks(listener.app, { edge, webhooks, clock: systemClock });
   const { waitMs } = options;
