@@ -155,6 +155,8 @@ class CompiledPolicies {
 
   /** Never rejects: what is in force stays so. */
   async #makeAll(): Promise<void> {
+    // Several changes come in one turn.
+    await nextTurn();
     while (this.#isDue && !this.#isClosed) {
       this.#isDue = false;
       // A part of the policies, or of their bindings, is not what anybody wrote.
