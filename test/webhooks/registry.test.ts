@@ -6,22 +6,34 @@ import { entriesOf } from '../../src/app-entries.ts';
 import { webhooksOf } from '../../src/app-webhooks.ts';
 import { configKeys } from '../../src/config-keys.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
-import { POLICIES_PATH, WRITERS_PATH } from '../../src/policies/vap/entry-name.ts';
+import { POLICIES_PATH } from '../../src/policies/vap/entry-name.ts';
 import type { Webhook } from '../../src/webhooks/webhook.ts';
+import { policyWriters } from './decide-by.ts';
 
 const BASE = 'https://192.0.2.7:9443';
 
 /** With everything switched on that can be, whatever its default. */
 async function everything(changes: Readonly<Record<string, string>> = {}): Promise<Config> {
   const switches = configKeys().filter(({ path }) => path.endsWith('enabled'));
-  const given = { ...Object.fromEntries(switches.map(({ path }) => [path, 'true'])), ...changes };
+  const given = {
+    ...Object.fromEntries(switches.map(({ path }) => [path, 'true'])),
+    'policies.sources': 'customResources',
+    ...changes,
+  };
   const flags = Object.entries(given).map(([path, value]) => ({ path, value, origin: path }));
   const loaded = await loadConfig({ flags, env: {}, readFile: () => Promise.reject(new Error('no file')) });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   return loaded.config;
 }
 
-const served = (config: Config): readonly Webhook[] => webhooksOf(config, { serverVersion: () => undefined });
+/** All but the policies, whose entries depend on which there are. */
+const served = (config: Config): readonly Webhook[] =>
+  webhooksOf(config, {
+    serverVersion: () => undefined,
+    policies: { webhook: NO_POLICIES, writers: policyWriters() },
+  }).filter((webhook) => webhook !== NO_POLICIES);
+
+const NO_POLICIES: Webhook = { name: 'policies', path: POLICIES_PATH, entry: () => undefined };
 
 interface Named {
   readonly name: string | undefined;
@@ -29,14 +41,16 @@ interface Named {
   readonly failurePolicy: string | undefined;
 }
 
-const generated = (config: Config): readonly Named[] =>
-  entriesOf(config, { target: { url: BASE }, timeoutSeconds: 10 }).identity.configuration.webhooks.map(
+function generated(config: Config): readonly Named[] {
+  const { identity, policies: ofPolicies } = entriesOf(config, { target: { url: BASE }, timeoutSeconds: 10 });
+  return [...identity.configuration.webhooks, ...ofPolicies.configuration.webhooks].map(
     ({ name, clientConfig, failurePolicy }) => ({
       name,
       path: clientConfig.url?.slice(BASE.length),
       failurePolicy,
     }),
   );
+}
 
 const policies = configKeys()
   .map(({ path }) => path)
@@ -74,6 +88,6 @@ describe('the list of webhooks', () => {
     const rows = readFileSync(file, 'utf8').matchAll(/^\| `(\/(?:validate|mutate)\/[^`]*)`/gm);
     const documented = Array.from(rows, ([, path = '']) => path);
     const paths = served(await everything()).map(({ path }) => path);
-    expect(documented.toSorted()).toEqual([...paths, POLICIES_PATH, WRITERS_PATH].toSorted());
+    expect(documented.toSorted()).toEqual([...paths, POLICIES_PATH].toSorted());
   });
 });
