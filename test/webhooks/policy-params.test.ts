@@ -1,23 +1,12 @@
 /** Parameters of policies: by name and by labels, from watches and live, through the edge. */
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createReader } from '../../src/cluster/cache.ts';
-import type { Reader } from '../../src/cluster/cluster.ts';
 import { CONFIG_MAP, NAMESPACE, type Kind } from '../../src/cluster/kinds.ts';
-import { createMemoryCluster, type MemoryCluster } from '../../src/cluster/memory.ts';
 import type { KubeObject } from '../../src/cluster/objects.ts';
-import { createReflector, type Reflector } from '../../src/cluster/watch.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/until.ts';
-import { edgeOf, rawRequest } from './edge-parts.ts';
-import {
-  aBinding,
-  aPolicy,
-  aReview,
-  responseIn,
-  shop,
-  webhookOf,
-  type PolicyResponse,
-} from './policy-webhook.ts';
+import { answered, policySite, type PolicySite, type SiteMode } from './policy-site.ts';
+import { aBinding, aPolicy, aReview, shop, webhookOf, type PolicyResponse } from './policy-webhook.ts';
 
 const LIMIT: Kind = { group: 'x.io', version: 'v1', kind: 'Limit', resource: 'limits', namespaced: false };
 const IN_RULES = { namespace: 'rules', parameterNotFoundAction: 'Deny' } as const;
@@ -46,50 +35,17 @@ const limited = (spec: object = {}): KubeObject =>
 const selecting = (selector: object, more: object = {}): KubeObject =>
   aBinding('p', { paramRef: { selector, ...IN_RULES, ...more } });
 
-type Mode = 'cached' | 'live';
-
-interface Site {
-  readonly memory: MemoryCluster;
-  readonly reader: () => Reader;
-  readonly reflectors: readonly Reflector[];
-}
-
-/** What the server has: a cluster, and in cached mode watches of what policies need. */
-async function site(mode: Mode, objects: readonly [Kind, KubeObject][]): Promise<Site> {
-  const clock = new FakeClock();
-  const memory = createMemoryCluster({ clock });
-  for (const [kind, object] of objects) memory.load(kind, object);
-  const reflectors =
-    mode === 'live'
-      ? []
-      : [NAMESPACE, CONFIG_MAP, LIMIT].map((kind) =>
-          createReflector({
-            cluster: memory,
-            kind,
-            clock,
-            random: Math.random,
-            whole: true,
-            report: () => undefined,
-          }),
-        );
-  onTestFinished(async () => {
-    await Promise.all(reflectors.map((reflector) => reflector.stop()));
-  });
-  for (const reflector of reflectors) reflector.start();
-  await until('all is synced', () => reflectors.every((reflector) => reflector.synced()));
-  const source = createReader({ mode, cluster: memory, reflectors, clock });
-  return { memory, reflectors, reader: () => source.forRequest() };
-}
-
 async function answer(
-  { reader }: Site,
+  here: PolicySite,
   objects: readonly KubeObject[],
   request: object = {},
 ): Promise<PolicyResponse> {
   const webhook = webhookOf({ objects, paramKinds: [CONFIG_MAP, LIMIT] });
-  const { edge } = edgeOf([webhook], reader());
-  return responseIn((await edge.answer(rawRequest('/validate/policies/p', aReview(request)))).body);
+  return (await answered(webhook, here, aReview(request))).response;
 }
+
+const site = (mode: SiteMode, objects: readonly [Kind, KubeObject][]): Promise<PolicySite> =>
+  policySite(mode, objects, [NAMESPACE, CONFIG_MAP, LIMIT]);
 
 const CLUSTER: readonly [Kind, KubeObject][] = [
   [NAMESPACE, shop],
@@ -99,7 +55,7 @@ const CLUSTER: readonly [Kind, KubeObject][] = [
   [CONFIG_MAP, aMap('bare', '1', {}, 'shop')],
 ];
 
-describe.each<Mode>(['cached', 'live'])('parameters, %s', (mode) => {
+describe.each<SiteMode>(['cached', 'live'])('parameters, %s', (mode) => {
   it.each<[string, object, string | undefined]>([
     ['allows what each of the selected allows', { matchLabels: { tier: 'high' } }, undefined],
     ['denies what one of them forbids', { matchLabels: { team: 'a' } }, 'low allows 5'],
@@ -183,7 +139,7 @@ describe('parameters that cannot be told', () => {
     selecting({ matchLabels: { tier: 'high' } }),
   ];
 
-  const sites: [string, () => Promise<Site>, string][] = [
+  const sites: [string, () => Promise<PolicySite>, string][] = [
     [
       'more than 500 are selected by one live list',
       () =>
