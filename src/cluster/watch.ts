@@ -173,6 +173,8 @@ class ListWatchReflector implements Reflector {
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
+      // A list tells the state at once; a watch from so old a version only with its first bookmark, up to a minute later.
+      if (this.freshnessMs() > STALE_AFTER_MS) this.#version = undefined;
       const during = this.#version === undefined ? 'list' : 'watch';
       try {
         if (this.#version === undefined) this.#version = await this.#list();

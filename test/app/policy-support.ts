@@ -52,7 +52,15 @@ export function bindingObject(policyName: string, { native, spec }: Written = {}
 export function configMapObject(
   name: string,
   data: object,
-  { namespace = OWN_NAMESPACE, labels = { 'gate.pacto.trianalab.io/policies': 'true' }, ...more } = {},
+  {
+    namespace = OWN_NAMESPACE,
+    labels = { 'gate.pacto.trianalab.io/policies': 'true' },
+    ...more
+  }: {
+    readonly namespace?: string;
+    readonly labels?: Record<string, string>;
+    readonly binaryData?: object;
+  } = {},
 ): KubeObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels }, data, ...more };
 }
@@ -80,12 +88,34 @@ export type PolicySettings = Partial<Config['policies']> & {
   readonly podNamespace?: string | undefined;
 };
 
+/** A configuration with the custom resources and ConfigMaps of a cluster as sources. */
+export function settingsFor({
+  state = 'cached',
+  ...given
+}: PolicySettings): Pick<Config, 'policies' | 'state' | 'environment'> {
+  const { podNamespace, ...policies } = { podNamespace: OWN_NAMESPACE, ...given };
+  return {
+    state,
+    environment: { apiServer: undefined, podNamespace, home: undefined, unusedUpstream: [] },
+    policies: {
+      sources: ['customResources', 'configMaps'],
+      namespaces: [],
+      files: [],
+      directory: undefined,
+      compatibilityVersion: '1.36',
+      paramKinds: [],
+      excludedNamespaces: [],
+      enforcement: 'auto',
+      ...policies,
+    },
+  };
+}
+
 export async function followPolicies(
   settings: PolicySettings = {},
   objects: readonly KubeObject[] = [],
   prepare?: (cluster: MemoryCluster) => void,
 ): Promise<Followed> {
-  const { state = 'cached', podNamespace = OWN_NAMESPACE, ...policies } = settings;
   const clock = new FakeClock();
   const cluster = createMemoryCluster({ clock });
   const kindOf = ({ kind }: KubeObject) =>
@@ -96,33 +126,16 @@ export async function followPolicies(
   write(...objects);
   prepare?.(cluster);
   const lines: string[] = [];
-  const opened = await openPolicies(
-    {
-      state,
-      environment: { apiServer: undefined, podNamespace, home: undefined, unusedUpstream: [] },
-      policies: {
-        sources: ['customResources', 'configMaps'],
-        namespaces: [],
-        files: [],
-        directory: undefined,
-        compatibilityVersion: '1.36',
-        paramKinds: [],
-        excludedNamespaces: [],
-        enforcement: 'auto',
-        ...policies,
-      },
-    },
-    {
-      clock,
-      cluster,
-      reviewAccess: undefined,
-      log: createLog({
-        level: 'info',
-        format: 'json',
-        destination: { write: (line) => void lines.push(line) },
-      }),
-    },
-  );
+  const opened = await openPolicies(settingsFor(settings), {
+    clock,
+    cluster,
+    reviewAccess: undefined,
+    log: createLog({
+      level: 'info',
+      format: 'json',
+      destination: { write: (line) => void lines.push(line) },
+    }),
+  });
   if (opened === undefined) throw new Error('no policies');
   const { edge } = edgeOf([opened.webhook], readerOver([SHOP]));
   const ask = async (policy: string): Promise<string> => {

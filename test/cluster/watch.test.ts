@@ -400,6 +400,25 @@ describe('freshness', () => {
   });
 });
 
+describe('a watch that could not be had for 150 s', () => {
+  it('is begun with a list, which tells the state at once', async () => {
+    const cluster = new ScriptedCluster(page('5', []), page('9', [pod('a', '8')]));
+    const { reflector, clock } = reflect(cluster);
+    (await cluster.nextWatch(1)).send(refused('GATE_CLUSTER_UNREACHABLE'));
+    await until('it waits', () => clock.waiting === 1);
+    // The second watch stands for all that time without a word, and breaks.
+    await clock.advance(10_000);
+    const second = await cluster.nextWatch(2);
+    expect(second.options.resourceVersion).toBe('5');
+    await clock.advance(150_000);
+    second.send(refused('GATE_CLUSTER_UNREACHABLE'));
+    await until('it waits', () => clock.waiting === 1);
+    await clock.advance(10_000);
+    expect((await cluster.nextWatch(3)).options.resourceVersion).toBe('9');
+    expect([reflector.usable(), reflector.store.size]).toEqual([true, 1]);
+  });
+});
+
 describe('stopping', () => {
   it.each(['watching', 'waiting'] as const)(
     'ends for good while it is %s, and leaves no timer',
