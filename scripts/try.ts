@@ -45,6 +45,7 @@ function pathOf({ request: { resource, subResource } }: Review): string {
     return '/validate/node-identity/tokens';
   // One of the policies that would be asked (examples/policies): each has an entry of its own.
   if (resource.resource === 'deployments') return '/validate/policies/approved-registries';
+  if (resource.resource === 'validatingadmissionpolicies') return '/validate/policy-writers';
   return resource.resource === 'pods' ? '/validate/node-identity/pods' : '/validate/node-identity';
 }
 
