@@ -46,7 +46,7 @@ describe('npm run try', () => {
     expect(lines[0]).toMatch(/^REQUEST +VERDICT +MESSAGE$/);
     const verdicts = lines.flatMap((line) => /^\d\d-\S+ +(\S+)/.exec(line)?.[1] ?? []);
     expect(verdicts.join(' ')).toBe(
-      'allowed denied allowed denied denied allowed denied denied denied denied denied allowed allowed allowed denied',
+      'allowed denied allowed denied denied allowed denied denied denied denied denied allowed allowed allowed denied allowed denied',
     );
     expect(out).toMatch(/02-foreign-lease-renewed +denied +metadata\.name: .*"worker-b"/);
   });
