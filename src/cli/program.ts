@@ -71,6 +71,11 @@ const COMMANDS: readonly Entry[] = [
     load: () => import('./generate-rbac.ts'),
   },
   {
+    path: ['preflight'],
+    summary: 'say whether the live entries are right, and whether the cluster would recover without the gate',
+    load: () => import('./preflight.ts'),
+  },
+  {
     path: ['version'],
     summary: 'print the version',
     load: () => import('./version.ts'),

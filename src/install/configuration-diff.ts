@@ -16,6 +16,10 @@ export interface DiffInput {
   /** Whether `wanted` says where the server is; else the live entries are the only source of that. */
   readonly comparesTarget: boolean;
   readonly comparesBundle: boolean;
+  /** Names of configurations of which it is not known what they should be. */
+  readonly incomparable: ReadonlySet<string>;
+  /** Names of those that may have entries that are not among the wanted ones. */
+  readonly incomplete: ReadonlySet<string>;
   /** Policies that native objects of the gate's own enforce, or are to. */
   readonly native: ReadonlySet<string>;
 }
@@ -27,7 +31,8 @@ export function diffConfigurations(input: DiffInput): readonly Finding[] {
   return [
     ...input.wanted.flatMap((configuration) => diffOf(configuration, input)),
     ...input.live
-      .filter((entry) => entry.ours && !names.has(entry.configuration))
+      .filter(({ ours, configuration }) => ours && !names.has(configuration))
+      .filter(({ configuration }) => !input.incomparable.has(configuration))
       .map((entry) => extra(entry, 'its configuration is none of those that the gate has')),
     ...pathsTwice(input.live),
   ];
@@ -70,7 +75,7 @@ function diffOf(configuration: WebhookConfiguration, input: DiffInput): readonly
       return here === undefined ? [missing(name, entry)] : compare(here, entry, input);
     }),
     ...live
-      .filter((entry) => all.every((other) => other.name !== entry.name))
+      .filter((entry) => !input.incomplete.has(name) && all.every((other) => other.name !== entry.name))
       .map((entry) => extra(entry, 'nothing that the gate enforces has an entry of this name')),
   ];
 }

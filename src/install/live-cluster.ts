@@ -55,10 +55,10 @@ const PAGE_SIZE = 500;
 
 /** Reads, and remembers what could not be read. */
 export class LiveCluster {
-  readonly #cluster: Pick<Cluster, 'get' | 'list'>;
+  readonly #cluster: Pick<Cluster, 'get' | 'list' | 'doubt'>;
   readonly unknown: Unknown[] = [];
 
-  constructor(cluster: Pick<Cluster, 'get' | 'list'>) {
+  constructor(cluster: Pick<Cluster, 'get' | 'list' | 'doubt'>) {
     this.#cluster = cluster;
   }
 
@@ -76,6 +76,9 @@ export class LiveCluster {
         items.push(...page.items);
         ({ continueToken } = page);
       } while (continueToken !== undefined);
+      // Of files, one that is broken may hold what the others do not.
+      const doubt = this.#cluster.doubt?.(kind);
+      if (doubt !== undefined) this.#note(kind, select.namespace, doubt);
       return items;
     } catch (error) {
       if (isNotServed(error)) return [];
@@ -114,5 +117,5 @@ export class LiveCluster {
 }
 
 function isNotServed(error: unknown): boolean {
-  return error instanceof GateError && error.code === 'GATE_CLUSTER_NOT_FOUND';
+  return error instanceof GateError && error.code === 'GATE_CLUSTER_UNSUPPORTED';
 }

@@ -18,12 +18,13 @@ import { checkCallers, checkCertificates, checkServices, type ShakeHands } from 
 import { simulate, type Outcome, type SimulatedStep } from './simulate.ts';
 
 export interface PreflightInput {
-  readonly cluster: Pick<Cluster, 'get' | 'list'>;
+  readonly cluster: Pick<Cluster, 'get' | 'list' | 'doubt'>;
   /** Wall-clock time. */
   readonly nowMs: number;
   /** Of the gate, where the configuration says it. */
   readonly namespace: string | undefined;
-  readonly policyNamespaces: readonly string[];
+  /** Namespaces whose ConfigMaps hold policies, for a gate in that namespace. */
+  readonly policyNamespaces: (namespace: string | undefined) => readonly string[];
   readonly excludedNamespaces: readonly string[];
   /** Namespaces that entries of node identity select by name. */
   readonly agentNamespaces: readonly string[];
@@ -32,8 +33,7 @@ export interface PreflightInput {
   /** Policies are or may be enforced natively: entries may be missing where native objects are. */
   readonly mayBeNative: boolean;
   /**
-   * What the entries should be. Undefined in it: what they should be is not known, and why is in `unknown` of the
-   * caller.
+   * What the entries should be.
    * @param namespace of the gate, as it was found out.
    */
   readonly wanted: (namespace: string | undefined, live: readonly LiveEntry[]) => Promise<Wanted>;
@@ -43,6 +43,10 @@ export interface PreflightInput {
 
 export interface Wanted {
   readonly configurations: readonly WebhookConfiguration[];
+  /** Names of those of which it is not known what they should be; `unknown` says why. */
+  readonly incomparable: readonly string[];
+  /** Names of those that may have more entries than are known. */
+  readonly incomplete: readonly string[];
   readonly comparesTarget: boolean;
   readonly comparesBundle: boolean;
   readonly findings: readonly Finding[];
@@ -78,7 +82,7 @@ export async function preflight(input: PreflightInput): Promise<PreflightReport>
   const found = await live.entries();
   const entries = found?.entries ?? [];
   const namespace = input.namespace ?? namespaceOf(entries);
-  const gate = await readGate(live, { namespace, policyNamespaces: input.policyNamespaces });
+  const gate = await readGate(live, { namespace, policyNamespaces: input.policyNamespaces(namespace) });
   const wanted = await input.wanted(namespace, entries);
   // Without the live entries nothing can be said of them; what else could be read is still worth saying.
   const simulated = found === undefined ? undefined : simulateAll(entries, gate);
@@ -92,6 +96,8 @@ export async function preflight(input: PreflightInput): Promise<PreflightReport>
           live: entries,
           comparesTarget: wanted.comparesTarget,
           comparesBundle: wanted.comparesBundle,
+          incomparable: new Set(wanted.incomparable),
+          incomplete: new Set(wanted.incomplete),
           native: input.mayBeNative ? gate.native : new Set(),
         })),
     ...(simulated === undefined

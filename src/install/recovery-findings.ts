@@ -1,7 +1,7 @@
 /** What the simulation of an outage means to an operator: one finding for each entry, not for each request. */
 import { placeOf, type LiveEntry } from './live-entry.ts';
 import { finding, type Finding } from './preflight-finding.ts';
-import type { AskedEntry, Outcome, SimulatedStep } from './simulate.ts';
+import type { AskedEntry, SimulatedStep } from './simulate.ts';
 
 interface Blocked {
   readonly asked: AskedEntry;
@@ -116,11 +116,3 @@ function narrow({ policy }: AskedEntry): string {
 function removalOf({ kind, configuration }: LiveEntry): string {
   return `kubectl delete ${kind.toLowerCase()} ${configuration}`;
 }
-
-/** For the text of a report. */
-export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
-  possible: 'possible',
-  delayed: 'possible, later',
-  blocked: 'BLOCKED',
-  unknown: 'not known',
-};
