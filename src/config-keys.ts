@@ -49,13 +49,14 @@ const choice = <const C extends readonly [string, ...string[]]>(
   text,
 });
 
-const optionalText = (need: string, text: string): Key<z.ZodOptional<z.ZodString>> => ({
-  schema: z.string().min(1).optional(),
-  kind: 'text',
-  fallback: undefined,
-  need,
-  text,
-});
+const optional = <S extends z.ZodType<string>>(
+  schema: S,
+  need: string,
+  text: string,
+): Key<z.ZodOptional<S>> => ({ schema: schema.optional(), kind: 'text', fallback: undefined, need, text });
+
+const optionalText = (need: string, text: string): Key<z.ZodOptional<z.ZodString>> =>
+  optional(z.string().min(1), need, text);
 
 const list = <S extends z.ZodType<string>>(
   item: S,
@@ -71,6 +72,14 @@ const label = z.string().regex(new RegExp(`^${LABEL}$`));
 const namespacedName = z.string().regex(new RegExp(`^${LABEL}/(?=.{1,253}$)${LABEL}(\\.${LABEL})*$`));
 const word = z.string().min(1);
 const KUBERNETES_MINOR = /^1\.[1-9]\d?$/;
+const serviceName = z
+  .string()
+  .regex(/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\/[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?::[1-9]\d{0,4})?$/);
+/** As the API server validates it. */
+const serverUrl = z
+  .string()
+  .regex(/^https:\/\/[^/@?#\s]+(?:\/[^?#\s]*)?$/)
+  .refine((text) => URL.canParse(text));
 /** Releases whose CEL environment is known (design decision 21). */
 const POLICY_MINOR = /^1\.(2[6-9]|3[0-7])$/;
 /** `v1/ConfigMap`, `group/version/Kind`, with `:plural` and `:Cluster` where they are not the usual ones. */
@@ -323,11 +332,16 @@ export const KEYS = {
     ),
   },
   installer: {
-    service: optionalText(
+    service: optional(
+      serviceName,
       'namespace/name or namespace/name:port',
       'Service in front of the webhook servers, in the entries that are written (port 443 if left out).',
     ),
-    url: optionalText('an https URL', 'https URL of the webhook server, instead of installer.service.'),
+    url: optional(
+      serverUrl,
+      'an https URL without user, query and fragment',
+      'https URL of the webhook server, instead of installer.service.',
+    ),
     caFile: optionalText(
       'a file name',
       'CA certificates that the API server is to trust, PEM, in the entries that are written; read again when it changes.',
@@ -338,15 +352,12 @@ export const KEYS = {
       30,
       'How long the API server waits for an answer, in the entries that are written.',
     ),
-    namespace: {
-      schema: label.optional(),
-      kind: 'text',
-      fallback: undefined,
-      need: 'a namespace',
-      text:
-        'Namespace of the gate: of the Lease by which one installer leads, and never reached by entries. Default: ' +
+    namespace: optional(
+      label,
+      'a namespace',
+      'Namespace of the gate: of the Lease by which one installer leads, and never reached by entries. Default: ' +
         'POD_NAMESPACE, then that of installer.service.',
-    },
+    ),
   },
 } as const;
 
@@ -364,7 +375,7 @@ const SECTION_TITLES: Readonly<Record<string, string>> = {
 };
 
 /** Sections that say what is enforced: options of every command that decides or writes entries. */
-export const RULE_SECTIONS: readonly string[] = ['identity'];
+export const RULE_SECTIONS: readonly string[] = ['identity', 'policies'];
 
 /** @throws TypeError for a section that has none yet. */
 export function titleOfSection(section: string): string {

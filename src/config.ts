@@ -280,12 +280,21 @@ function contradictions(settings: Settings, origin: (path: string) => string): C
   else if (roles.length === 0) refuse('roles', 'need at least one role');
   else if (roles.includes('installer') && roles.length > 1)
     refuse('roles', 'installer stands alone: need a process of its own, under an account of its own');
+  checkInstaller(settings, refuse);
   checkCluster(settings, refuse);
   checkListeners(settings, refuse);
   checkTls(settings, refuse);
   if (identity.enabled && identity.agents.length === 0)
     refuse('identity.agents', 'need at least one agent, or identity.enabled false');
   return problems;
+}
+
+function checkInstaller({ roles, installer }: Settings, refuse: Refuse): void {
+  const { service, url } = installer;
+  if (service !== undefined && url !== undefined)
+    refuse('installer.url', 'contradicts installer.service: need one of them');
+  if (roles.includes('installer') && service === undefined && url === undefined)
+    refuse('installer.service', 'need it, or installer.url: entries must say where the webhook servers are');
 }
 
 function checkCluster({ cluster }: Settings, refuse: Refuse): void {
