@@ -2,6 +2,7 @@
  * All that the program asks of the API server under a given configuration, as RBAC: the other side of app-state.ts,
  * which makes the calls. The cluster tests hold the audit log against it.
  */
+import { installerRights } from './app-installer-rights.ts';
 import { isNamespace, paramKindsOf, policyNamespaces, wantsPolicies } from './app-policy-settings.ts';
 import {
   CONFIG_MAP,
@@ -18,9 +19,10 @@ import type { Config } from './config.ts';
 import { identitySettings } from './policies/identity/settings.ts';
 import { paramKindOf } from './webhooks/param-kinds.ts';
 
-interface PolicyRule {
+export interface PolicyRule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
 }
 
@@ -29,17 +31,19 @@ export interface Account {
   readonly name: string;
 }
 
-interface Rights {
+export interface Rights {
   readonly cluster: readonly PolicyRule[];
   readonly namespaces: ReadonlyMap<string, readonly PolicyRule[]>;
 }
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io';
-const LABELS = { 'app.kubernetes.io/name': 'pacto-gate', 'app.kubernetes.io/component': 'webhooks' };
 
-/** Roles and bindings for the ServiceAccount that the webhooks run under; stable for the same input. */
+/** Roles and bindings for the ServiceAccount that these roles of the program run under; stable for the same input. */
 export function rbacObjects(config: Config, account: Account): readonly object[] {
-  const rights = rightsOf(config, account);
+  const isInstaller = config.roles.includes('installer');
+  const rights = isInstaller ? installerRights(config, account) : rightsOf(config, account);
+  const component = isInstaller ? 'installer' : 'webhooks';
+  const labels = { 'app.kubernetes.io/name': 'pacto-gate', 'app.kubernetes.io/component': component };
   const subjects = [{ kind: 'ServiceAccount', name: account.name, namespace: account.namespace }];
   const bound = (
     kind: 'ClusterRole' | 'Role',
@@ -49,7 +53,7 @@ export function rbacObjects(config: Config, account: Account): readonly object[]
     const metadata = {
       name: account.name,
       ...(namespace === undefined ? {} : { namespace }),
-      labels: LABELS,
+      labels,
     };
     const apiVersion = `${RBAC_GROUP}/v1`;
     return [

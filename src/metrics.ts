@@ -69,6 +69,16 @@ export interface PolicyFacts {
   readonly problems: number;
 }
 
+/** What the installer is doing. */
+export interface InstallerFacts {
+  readonly leads: boolean;
+  /** Policies by what enforces them. */
+  readonly enforced: Readonly<Record<'Native' | 'Webhook' | 'None', number>>;
+  /** What an operator should know; the log names each. */
+  readonly problems: number;
+  readonly rounds: Readonly<Record<'done' | 'contested' | 'failed', number>>;
+}
+
 export interface BuildFacts {
   readonly version: string;
   readonly revision: string;
@@ -98,6 +108,8 @@ export interface Metrics {
   observeWatches(read: () => readonly WatchFacts[]): void;
   /** Asked at each scrape. */
   observePolicies(read: () => PolicyFacts): void;
+  /** Asked at each scrape. */
+  observeInstaller(read: () => InstallerFacts): void;
   /** Asked at each scrape: lines of the log that were lost. */
   observeLostLines(read: () => number): void;
   /** The text of a scrape, and its media type. */
@@ -145,6 +157,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     observeTlsExpiry: tlsObserver(registry),
     observeWatches: (read) => addWatches(registry, read),
     observePolicies: (read) => addPolicies(registry, read),
+    observeInstaller: (read) => addInstaller(registry, read),
     observeLostLines(read) {
       counterOf(registry, 'pacto_gate_log_lines_lost_total', 'Lines of the log that nobody took.', read);
     },
@@ -323,6 +336,37 @@ function addPolicies(registry: Registry, read: () => PolicyFacts): void {
     'What keeps policies from being enforced as they are written; the log names each.',
     () => read().problems,
   );
+}
+
+function addInstaller(registry: Registry, read: () => InstallerFacts): void {
+  gauge(registry, 'pacto_gate_installer_leads', '1 while this installer is the one that writes.', () =>
+    read().leads ? 1 : 0,
+  );
+  gauge(
+    registry,
+    'pacto_gate_installer_problems',
+    'What keeps policies from being enforced as configured; the log names each.',
+    () => read().problems,
+  );
+  void new Gauge({
+    name: 'pacto_gate_installer_policies',
+    help: 'Policies by what enforces them.',
+    labelNames: ['by'],
+    registers: [registry],
+    collect() {
+      for (const [by, count] of Object.entries(read().enforced)) this.set({ by }, count);
+    },
+  });
+  void new Counter({
+    name: 'pacto_gate_installer_rounds_total',
+    help: 'Rounds of comparing and writing, by how they ended.',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [outcome, count] of Object.entries(read().rounds)) this.inc({ outcome }, count);
+    },
+  });
 }
 
 function tlsObserver(registry: Registry): Metrics['observeTlsExpiry'] {

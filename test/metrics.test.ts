@@ -111,6 +111,13 @@ describe('live calls', () => {
   });
 });
 
+const NO_INSTALLER = {
+  leads: false,
+  enforced: { Native: 0, Webhook: 1, None: 0 },
+  problems: 0,
+  rounds: { done: 1, contested: 2, failed: 0 },
+};
+
 describe('what others count', () => {
   it('is read at each scrape', async () => {
     const metrics = createMetrics(options);
@@ -123,6 +130,7 @@ describe('what others count', () => {
     const pods = { kind: 'Pod', namespace: 'agents', objects: 3, synced: true, silentSeconds: 12.5 };
     metrics.observeWatches(() => [pods]);
     metrics.observePolicies(() => ({ policies: 64, problems: 2 }));
+    metrics.observeInstaller(() => ({ ...NO_INSTALLER, leads: true, problems: 3 }));
     metrics.observeConnections('admission', () => ({ connections: 5, dropped: 6, failedHandshakes: 7 }));
     metrics.observeConnections('metrics', () => ({ connections: 1, dropped: 0, failedHandshakes: 0 }));
     const expected = [
@@ -137,6 +145,10 @@ describe('what others count', () => {
       'pacto_gate_watch_silent_seconds{kind="Pod",namespace="agents"} 12.5',
       'pacto_gate_policies 64',
       'pacto_gate_policy_problems 2',
+      'pacto_gate_installer_leads 1',
+      'pacto_gate_installer_problems 3',
+      'pacto_gate_installer_policies{by="Webhook"} 1',
+      'pacto_gate_installer_rounds_total{outcome="contested"} 2',
       'pacto_gate_connections{listener="admission"} 5',
       'pacto_gate_connections{listener="metrics"} 1',
       'pacto_gate_connections_dropped_total{listener="admission"} 6',
@@ -175,6 +187,7 @@ describe('docs/metrics-and-logs.md', () => {
     metrics.observeConnections('admission', () => ({ connections: 0, dropped: 0, failedHandshakes: 0 }));
     metrics.observeWatches(() => []);
     metrics.observePolicies(() => ({ policies: 0, problems: 0 }));
+    metrics.observeInstaller(() => NO_INSTALLER);
     const { body } = await metrics.scrape();
     const served = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
     const page = readFileSync('docs/metrics-and-logs.md', 'utf8');

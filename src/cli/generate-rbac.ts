@@ -21,12 +21,14 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     'after',
     `
 Writes the roles and bindings that the server needs under the given configuration, and no more: reads of what it looks
-up, and the reviews by which callers prove themselves. There is no write among them. Generate them anew when the
-configuration changes; the namespaces of the agents must exist when they are applied.
+up, and the reviews by which callers prove themselves. There is no write among them. Those of --roles installer, for a
+ServiceAccount of its own, write: webhook entries, native policies, the status of policies, and one Lease. Generate them
+anew when the configuration changes; the namespaces of the agents must exist when they are applied.
 
 Examples:
   pacto-gate generate rbac --service-account pacto-system/pacto-gate | kubectl apply -f -
-  pacto-gate generate rbac --service-account pacto-system/pacto-gate --config gate.yaml`,
+  pacto-gate generate rbac --service-account pacto-system/pacto-gate --config gate.yaml
+  pacto-gate generate rbac --service-account pacto-system/pacto-gate-installer --roles installer --config gate.yaml`,
   );
   command.action(async (options: Options) => {
     const { serviceAccount } = options;

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import type { InstallerApp } from '../app-installer.ts';
+import type { AppParts } from '../app-parts.ts';
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
@@ -51,12 +53,12 @@ async function serve(
     say(around, `environment ${unusedUpstream.join(', ')}: not used, they come with the role reconciler`);
 
   // Both at once: they are the two halves of what a server needs.
-  const [{ startApp }, { createLog }] = await Promise.all([import('../app.ts'), import('../log.ts')]);
+  const [start, { createLog }] = await Promise.all([starterOf(config), import('../log.ts')]);
   const log = createLog({ level: config.log.level, format: config.log.format });
   const signals = watchSignals(around);
   let hold: NodeJS.Timeout | undefined;
   try {
-    const app = await startApp(config, { clock: around.clock, log });
+    const app = await start(config, { clock: around.clock, log });
     await announce(config, app, output, around);
     const signal = await signals.next();
     log.info('stopping', { signal });
@@ -78,6 +80,14 @@ async function serve(
     await log.flush();
   }
 }
+
+/** What serves the webhooks, or what writes for them: each is loaded where it is asked for alone. */
+async function starterOf({ roles }: Config): Promise<(config: Config, parts: AppParts) => Promise<Started>> {
+  if (!roles.includes('installer')) return (await import('../app.ts')).startApp;
+  return (await import('../app-installer.ts')).startInstallerApp;
+}
+
+type Started = App | InstallerApp;
 
 /** Anything: an interval is there only to be referenced. */
 const HOLD_MS = 1_000;
@@ -105,17 +115,22 @@ function watchSignals(around: Surroundings): { next(): Promise<string>; stop(): 
  * Says what is served. For people on standard error, where it does not get between the lines of the log, and not in
  * a Pod, where the log says the same and nobody looks at a terminal.
  */
-async function announce(config: Config, app: App, output: OutputFormat, around: Surroundings): Promise<void> {
+async function announce(
+  config: Config,
+  app: Started,
+  output: OutputFormat,
+  around: Surroundings,
+): Promise<void> {
   const facts = {
     urls: app.urls,
     cluster: clusterOf(config),
-    webhooks: app.webhooks,
-    ...(app.caBundle === undefined ? {} : { caBundle: Buffer.from(app.caBundle).toString('base64') }),
+    ...('webhooks' in app ? servedFacts(app) : {}),
   };
   // One line like those of the log around it, which have a level and a message, so that each line can be parsed alone.
   if (output === 'json') around.stdout.write(`${JSON.stringify(facts)}\n`);
   else if (output === 'yaml') await show(around, output, facts, '');
-  else if (config.environment.apiServer === undefined) around.stderr.write(`${plain(banner(config, app))}\n`);
+  else if (config.environment.apiServer === undefined)
+    around.stderr.write(`${plain('webhooks' in app ? banner(config, app) : installerBanner(config, app))}\n`);
 }
 
 const CALLERS: Readonly<Record<Config['webhooks']['auth'], (webhooks: Config['webhooks']) => string>> = {
@@ -128,6 +143,24 @@ function clusterOf({ cluster }: Config): string {
   if (cluster.source === 'directory') return `the files in ${String(cluster.directory)}`;
   if (cluster.source === 'kubeconfig') return `kubeconfig ${cluster.kubeconfigFiles.join(', ')}`;
   return cluster.source === 'none' ? 'none: what needs a look-up fails' : 'the one this Pod runs in';
+}
+
+function servedFacts({ webhooks, caBundle }: App): object {
+  return {
+    webhooks,
+    ...(caBundle === undefined ? {} : { caBundle: Buffer.from(caBundle).toString('base64') }),
+  };
+}
+
+function installerBanner(config: Config, { urls }: InstallerApp): string {
+  const { enforcement } = config.policies;
+  const rows = [
+    ['pacto-gate installs', `webhook entries and policies (policies.enforcement ${enforcement})`],
+    ['probes', `${urls.probes}/readyz`],
+    ...(urls.metrics === undefined ? [] : [['metrics', `${urls.metrics}/metrics`]]),
+    ['cluster', clusterOf(config)],
+  ];
+  return `\n${table(rows)}\n`;
 }
 
 function banner(config: Config, app: App): string {

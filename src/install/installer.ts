@@ -25,7 +25,7 @@ export interface InstallerOptions {
   readonly report: (
     desired: Desired,
     enforced: ReadonlyMap<string, Enforced>,
-    cluster: Pick<Cluster, 'replaceStatus'>,
+    cluster: Pick<Cluster, 'get' | 'replaceStatus'>,
     signal: AbortSignal,
   ) => Promise<void>;
   readonly onRound: (outcome: RoundOutcome) => void;
@@ -161,12 +161,13 @@ class InstallerLoop implements Installer {
     if (desired === undefined) return undefined;
     const writes = writesOfLeader(cluster, () => leader.leads());
     const { clock, enforcement, namespace, probe, apiServers } = this.#options;
+    const guarded = {
+      ...writes,
+      get: (...given: Parameters<Cluster['get']>) => cluster.get(...given),
+      list: (...given: Parameters<Cluster['list']>) => cluster.list(...given),
+    };
     const result = await runRound(desired, this.#proved, {
-      cluster: {
-        get: (...given) => cluster.get(...given),
-        list: (...given) => cluster.list(...given),
-        ...writes,
-      },
+      cluster: guarded,
       clock,
       enforcement,
       namespace,
@@ -176,7 +177,7 @@ class InstallerLoop implements Installer {
     });
     this.#proved = result.proved;
     this.#remember(desired, result);
-    await report(desired, result.enforced, writes, signal);
+    await report(desired, result.enforced, guarded, signal);
     return result;
   }
 

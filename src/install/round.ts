@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { NATIVE_POLICY } from '../cluster/kinds.ts';
+import { NATIVE_POLICY, NATIVE_POLICY_BINDING } from '../cluster/kinds.ts';
 import type { ValidatingEntry } from '../policies/entry.ts';
 import {
   canaryEntry,
@@ -32,7 +32,6 @@ import {
   type NativeState,
   type WantedNative,
 } from './native.ts';
-import { NATIVE_POLICY_BINDING } from '../cluster/kinds.ts';
 
 export interface RoundParts {
   readonly cluster: Pick<Cluster, 'get' | 'list' | 'create' | 'replace' | 'delete' | 'apply'>;
@@ -72,6 +71,8 @@ export interface RoundResult {
   readonly problems: readonly string[];
   /** Something waits: come again soon. */
   readonly unfinished: boolean;
+  /** Whether the API server serves native policies. */
+  readonly servesNative: boolean;
   readonly written: readonly string[];
 }
 
@@ -117,7 +118,13 @@ class Round {
       enforcement === 'webhooks' || natives === undefined
         ? await this.#webhooks(natives)
         : await this.#native(natives);
-    return { ...result, problems: this.#problems, unfinished: this.#unfinished, written: this.#written };
+    return {
+      ...result,
+      problems: this.#problems,
+      unfinished: this.#unfinished,
+      servesNative: natives !== undefined,
+      written: this.#written,
+    };
   }
 
   /** Entries first; native objects go when every API server has been seen to call the entries. */

@@ -47,6 +47,9 @@ export interface IdentityEntries {
   readonly notes: readonly string[];
 }
 
+/** Of the object that the installer and `generate webhooks` fill. */
+export const IDENTITY_CONFIGURATION = 'pacto-gate-node-identity';
+
 /** Namespaces that the cluster itself lives in (webhook-operations.md R1). */
 const CLUSTER_NAMESPACES = ['kube-system', 'kube-public', 'kube-node-lease'];
 
@@ -128,7 +131,7 @@ export function identityEntries(input: IdentityEntriesInput): IdentityEntries {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'ValidatingWebhookConfiguration',
       metadata: {
-        name: 'pacto-gate-node-identity',
+        name: IDENTITY_CONFIGURATION,
         labels: { 'app.kubernetes.io/name': 'pacto-gate', 'app.kubernetes.io/component': 'node-identity' },
       },
       webhooks,

@@ -43,7 +43,10 @@ export interface PolicyStatusInput {
   readonly entry?: string | undefined;
   /** Why the policy may not be as it is, such as a paramKind that is not allowed (sources.ts). */
   readonly faults?: readonly string[];
-  /** For `enforcedBy: None`: a word for programs and a sentence for people. Default: nothing enforces it yet. */
+  /**
+   * Why nothing enforces it, or why it is not native where that was wanted: a word for programs and a sentence for
+   * people. Default: nothing enforces it yet, or nothing else was wanted.
+   */
   readonly because?: { readonly reason: string; readonly message: string };
   /** `status` of the stored object, whatever is in it. */
   readonly previous?: unknown;
@@ -114,7 +117,9 @@ function enforced(input: PolicyStatusInput): PolicyCondition {
       : `the webhook entry ${entry ?? 'of this policy'} enforces it`;
   const but =
     enforcedBy === 'Native' || notEnforced.length === 0 ? '' : ', but for what notEnforcedHere names';
-  return condition('Enforced', { status: 'True', reason: enforcedBy, message: `${by}${but}` }, input);
+  const why = because === undefined ? '' : `; ${because.message}`;
+  const reason = because?.reason ?? enforcedBy;
+  return condition('Enforced', { status: 'True', reason, message: `${by}${but}${why}` }, input);
 }
 
 function condition(
