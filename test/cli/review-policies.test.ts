@@ -84,6 +84,59 @@ Error from server (Forbidden): error when creating "STDIN": deployments.apps "we
     );
   });
 
+  it('takes parameters by labels from the directory of the configuration', async () => {
+    const policies = await file(
+      'by-labels.yaml',
+      `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: { name: limits }
+spec:
+  paramKind: { apiVersion: v1, kind: ConfigMap }
+  matchConstraints:
+    resourceRules:
+      - { apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments] }
+  validations:
+    - expression: object.spec.replicas <= int(params.data.most)
+      messageExpression: "'at most ' + params.data.most"
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: { name: limits }
+spec:
+  policyName: limits
+  validationActions: [Deny]
+  paramRef: { selector: { matchLabels: { limits: replicas } }, parameterNotFoundAction: Deny }
+`,
+    );
+    const cluster = await mkdtemp(join(directory, 'cluster-'));
+    const limit = (name: string, most: number, label: string): string =>
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name, namespace: 'shop', labels: { limits: label } },
+        data: { most: String(most) },
+      });
+    const shop = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
+    await writeFile(
+      join(cluster, 'all.yaml'),
+      [shop, limit('few', 3, 'replicas'), limit('many', 9, 'replicas'), limit('none', 0, 'other')].join(
+        '\n---\n',
+      ),
+    );
+    const config = await file(
+      'by-labels-config.json',
+      JSON.stringify({
+        cluster: { source: 'directory', directory: cluster },
+        policies: { files: [policies], paramKinds: ['v1/ConfigMap'] },
+      }),
+    );
+    expect(await review(deployment({ replicas: '3' }), '--config', config)).toMatchObject({ code: 0 });
+    const denied = await review(deployment({ replicas: '4' }), '--config', config);
+    expect(denied.code).toBe(1);
+    expect(denied.out).toContain("with binding 'limits' denied request: at most 3");
+  });
+
   it('says so where nothing is known of a namespace', async () => {
     const ran = await review(deployment({ team: '""' }), ...EXAMPLES);
     expect(ran.code).toBe(0);

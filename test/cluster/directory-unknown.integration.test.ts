@@ -1,9 +1,14 @@
 /** What a directory cannot tell is not absent: a look-up that might have found it fails. */
 import { chmod, rename, rm } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
+import { systemClock } from '../../src/clock.ts';
+import { createReader } from '../../src/cluster/cache.ts';
 import { openCluster, type OpenProblem } from '../../src/cluster/open.ts';
 import { CONFIG_MAP, NODE } from '../../src/cluster/kinds.ts';
+import type { KubeObject } from '../../src/cluster/objects.ts';
+import { createReflector } from '../../src/cluster/watch.ts';
+import { until } from '../support/until.ts';
 import { getMap, map, useDirectory, valueOf } from '../support/directory-fixture.ts';
 
 const refusedMap = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: web, labels: {a: 1}}\n';
@@ -29,6 +34,37 @@ describe('a file that was never good', () => {
     });
     await expect(directory.cluster.get(NODE, { name: 'n' })).rejects.toMatchObject({ code: 'GATE_UNSYNCED' });
     expect(files.consequences).toEqual(['unknown']);
+  });
+
+  it('keeps decisions from lists that may lack some, in both modes, until it is mended', async () => {
+    await files.put('bad.yaml', 'a: [');
+    await files.put('good.yaml', map('a'));
+    const { cluster, refresh } = await files.open().then((directory) => ({
+      cluster: directory.cluster,
+      refresh: () => directory.refresh(),
+    }));
+    const reflector = createReflector({
+      cluster,
+      kind: CONFIG_MAP,
+      clock: systemClock,
+      random: Math.random,
+      whole: true,
+      report: () => undefined,
+    });
+    onTestFinished(() => reflector.stop());
+    reflector.start();
+    await until('it is synced', () => reflector.synced());
+    const list = (mode: 'cached' | 'live'): Promise<readonly KubeObject[]> =>
+      createReader({ mode, cluster, reflectors: [reflector], clock: systemClock })
+        .forRequest()
+        .list(CONFIG_MAP, { namespace: 'web' }, {});
+    for (const mode of ['cached', 'live'] as const)
+      await expect(list(mode)).rejects.toThrow(
+        /^cannot list configmaps: ".*\/bad\.yaml" may hold some and cannot be read; mend or remove it$/,
+      );
+    await rm(files.path('bad.yaml'));
+    await refresh();
+    for (const mode of ['cached', 'live'] as const) expect(await list(mode)).toHaveLength(1);
   });
 
   it.each<[string, () => Promise<void>]>([

@@ -37,6 +37,13 @@ export function getTests(fixture: Fixture): void {
     expect(await fixture.cluster.get(LEASE, { name: nameOf(await fixture.newLease()).name })).toBeUndefined();
   });
 
+  it('returns the same where every number is asked for exactly', async () => {
+    const made = await fixture.newLease({ labels: { app: 'web' } });
+    const options = { exact: true, namespace: fixture.namespace };
+    expect(await fixture.cluster.get(LEASE, nameOf(made), options)).toEqual(made);
+    expect((await fixture.cluster.list(LEASE, options)).items).toContainEqual(made);
+  });
+
   it('returns whole metadata when metadata alone is asked for', async () => {
     const made = await fixture.newLease({ labels: { app: 'web' }, annotations: { note: 'a' } });
     const got = await fixture.cluster.get(LEASE, nameOf(made), { metadataOnly: true });
@@ -150,6 +157,9 @@ export function selectorTests(fixture: Fixture): void {
     ['app=web,tier', 'a'],
     ['app = web , !tier', 'c'],
     ['empty=', 'c'],
+    ['empty in (,x)', 'c'],
+    ['empty in (x,)', 'c'],
+    ['empty notin (,x)', 'a b d'],
     ['tier>0', 'a'],
     ['tier<1', ''],
     ['app=Web', ''],
