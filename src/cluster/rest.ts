@@ -50,8 +50,12 @@ const CALL_LIMITS: Pick<RestLimits, 'callTimeoutMs' | 'listTimeoutMs' | 'objectB
   pageBytes: 128 * 1024 * 1024,
 };
 
-/** Asked of the server: it ends a watch after that, so that load spreads again after one server was away. */
-const WATCH_SECONDS = { least: 290, most: 580 } as const;
+/**
+ * Asked of the server: it ends a watch after that, so that load spreads again after one server was away. With the 30 s
+ * after which a silent watch is followed by a list (QUIET_MS in watch.ts) it stays below the age at which a store is
+ * used no more.
+ */
+const WATCH_SECONDS = { least: 90, most: 110 } as const;
 
 const PARTIAL_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 const PARTIAL_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';

@@ -400,6 +400,25 @@ describe('freshness', () => {
   });
 });
 
+describe('a watch that ends in good order', () => {
+  it.each([
+    ['is begun with a list where nothing was heard for half a minute: bookmarks may never come', 30_001, 2],
+    ['goes on where it was, where something was heard', 30_000, 1],
+  ])('%s', async (_title, silentMs, lists) => {
+    const cluster = new ScriptedCluster(page('5', []), page('9', [pod('a', '8')]));
+    const { reflector, clock } = reflect(cluster);
+    const watch = await cluster.nextWatch(1);
+    await clock.advance(70_000);
+    watch.send({ type: 'BOOKMARK', resourceVersion: '6' });
+    await until('it is heard', () => reflector.freshnessMs() === 0);
+    await clock.advance(silentMs);
+    watch.send('end');
+    const second = await cluster.nextWatch(2);
+    expect([cluster.lists.length, second.options.resourceVersion]).toEqual([lists, lists === 2 ? '9' : '6']);
+    expect(reflector.freshnessMs()).toBe(lists === 2 ? 0 : silentMs);
+  });
+});
+
 describe('a watch that could not be had for 150 s', () => {
   it('is begun with a list, which tells the state at once', async () => {
     const cluster = new ScriptedCluster(page('5', []), page('9', [pod('a', '8')]));
