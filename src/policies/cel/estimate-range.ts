@@ -56,6 +56,8 @@ export interface EstimatedCall {
   readonly target: EstimatedNode | undefined;
   /** Without the receiver. */
   readonly args: readonly EstimatedNode[];
+  /** The size of what nothing is known of. */
+  readonly unknownSize: Range;
 }
 
 export interface CallEstimate {

@@ -1,11 +1,11 @@
 /**
- * Static cost of an expression, without any hint on sizes (cel-go checker/cost.go with Kubernetes' estimator): least
- * and greatest, 2^64-1 where nothing bounds it. What policies pay at run time does not depend on it.
+ * Static cost of an expression (cel-go checker/cost.go with Kubernetes' estimator): least and greatest, 2^64-1 where
+ * nothing bounds it. What policies pay at run time does not depend on it.
  */
 import type { Literal } from './ast.ts';
 import type { CelType } from './cel-type.ts';
 import type { Checked } from './checker.ts';
-import type { CallEstimate, EstimatedNode, Range } from './estimate-range.ts';
+import type { CallEstimate, EstimatedCall, EstimatedNode, Range } from './estimate-range.ts';
 import {
   UNBOUNDED,
   UNKNOWN_SIZE,
@@ -31,8 +31,9 @@ const STRUCT = fixed(40n);
 /** Where no element has been looked at yet. */
 const NONE: Range = { min: UNBOUNDED, max: 0n };
 
-export function estimateCost(checked: Checked): Range {
-  return new Estimator().cost(costTree(checked));
+/** @param assumed the greatest size of each text, list and map of which nothing is known; undefined: no hint at all */
+export function estimateCost(checked: Checked, assumed?: bigint): Range {
+  return new Estimator(assumed).cost(costTree(checked));
 }
 
 interface LocalVariable {
@@ -44,6 +45,11 @@ type Shaped<Kind extends CostNode['shape']['kind']> = Extract<CostNode['shape'],
 
 class Estimator {
   readonly #locals = new Map<string, LocalVariable[]>();
+  readonly #assumed: Range | undefined;
+
+  constructor(assumed: bigint | undefined) {
+    this.#assumed = assumed === undefined ? undefined : { min: 0n, max: assumed };
+  }
 
   cost(node: CostNode): Range {
     node.cost ??= this.#costOf(node);
@@ -154,7 +160,8 @@ class Estimator {
     let cost = NONE;
     let resultSize: Range | undefined;
     for (const overloadId of call.overloads) {
-      const estimate = this.#overloadCost(node, call, { overloadId, target, args }, argCosts);
+      const facts = { overloadId, target, args, unknownSize: this.#assumed ?? UNKNOWN_SIZE };
+      const estimate = this.#overloadCost(node, call, facts, argCosts);
       cost = uniteRanges(cost, estimate.cost);
       const size = estimate.resultSize;
       if (size !== undefined) resultSize = resultSize === undefined ? size : uniteRanges(resultSize, size);
@@ -171,7 +178,7 @@ class Estimator {
   #overloadCost(
     node: CostNode,
     call: Shaped<'call'>,
-    facts: { overloadId: string; target: EstimatedNode | undefined; args: readonly EstimatedNode[] },
+    facts: EstimatedCall,
     argCosts: readonly Range[],
   ): CallEstimate {
     const { overloadId } = facts;
@@ -250,7 +257,8 @@ class Estimator {
   }
 
   #size(node: CostNode): Range | undefined {
-    return node.size ?? sizeOfShape(node) ?? (isScalar(node.type) ? ONE : this.#local(node)?.size);
+    const known = node.size ?? sizeOfShape(node);
+    return known ?? (isScalar(node.type) ? ONE : (this.#local(node)?.size ?? this.#assumed));
   }
 
   #setSize(node: CostNode, size: Range | undefined): void {

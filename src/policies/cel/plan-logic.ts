@@ -5,8 +5,8 @@ import type { Effort } from './effort.ts';
 import { NO_SUCH_OVERLOAD } from './ordering.ts';
 import { constantPlan, type Plan, type Run } from './plan.ts';
 import { entry, requireHashable } from './qualify.ts';
-import { STRING_TRAVERSAL, actualSize } from './sizes.ts';
-import { CelError, Opaque, Optional, Uint, type Value, isBoxedDouble, isIntNumber } from './values.ts';
+import { STRING_TRAVERSAL, standardSize } from './sizes.ts';
+import { CelError, Opaque, Uint, type Value, isBoxedDouble, isIntNumber } from './values.ts';
 
 /** What `&&` makes of its sides: false wins over an error, the first error over the second. */
 export function conjunction(left: Value, right: Value): Value {
@@ -92,14 +92,7 @@ function textCost(left: string, right: string): number {
 }
 
 function equalityCost(left: Value, right: Value): number {
-  return Math.ceil(Math.min(sizeForEquality(left), sizeForEquality(right)) * STRING_TRAVERSAL);
-}
-
-/** cel-go's estimator looks into optionals, where Kubernetes' does not. */
-function sizeForEquality(value: Value): number {
-  return value instanceof Optional && value.value !== undefined
-    ? sizeForEquality(value.value)
-    : actualSize(value);
+  return Math.ceil(Math.min(standardSize(left), standardSize(right)) * STRING_TRAVERSAL);
 }
 
 /** Whether a value is in a list or is a key of a map. */
@@ -121,7 +114,7 @@ export function membershipPlan(item: Run, container: Run, inList: boolean): Plan
       const a = item(frame);
       const b = container(frame);
       const result = a instanceof CelError ? a : b instanceof CelError ? b : contains(a, b, frame.effort);
-      frame.charge(inList ? actualSize(b) : 1);
+      frame.charge(inList ? standardSize(b) : 1);
       return result;
     },
   };

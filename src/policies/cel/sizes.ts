@@ -1,5 +1,5 @@
 /** Sizes that costs are counted by (cel.md §5.8). */
-import { CelMap, Opaque, type Value } from './values.ts';
+import { CelMap, Opaque, Optional, type Value } from './values.ts';
 
 /** Cost of going once over a string, per code point or byte: cel-go's `StringTraversalCostFactor`. */
 export const STRING_TRAVERSAL = 0.1;
@@ -77,9 +77,16 @@ export function traversalCost(value: Value): number {
   return cost;
 }
 
+/** Size as cel-go's own estimator sees it, which looks into optionals: for the functions of its standard library. */
+export function standardSize(value: Value): number {
+  return value instanceof Optional && value.value !== undefined
+    ? standardSize(value.value)
+    : actualSize(value);
+}
+
 /** Cost of going over a value once: a tenth of its size, rounded up. */
 export function stringCost(value: Value): number {
-  return Math.ceil(actualSize(value) * STRING_TRAVERSAL);
+  return Math.ceil(standardSize(value) * STRING_TRAVERSAL);
 }
 
 /** Maps of a review: objects that no class of ours made. */

@@ -7,7 +7,7 @@ import { Budget } from '../../../src/policies/cel/program.ts';
 import type { Value } from '../../../src/policies/cel/values.ts';
 
 const OPTIONS: EnvironmentOptions = { minor: 36, mode: 'stored', params: true, authorizer: true };
-const OBJECT: Value = { spec: { strings: ['a'], map: { a: 1 } } };
+const OBJECT: Value = { spec: { strings: ['a'], map: { a: 1 }, long: 'a text of twenty one' } };
 const cel = new Cel();
 
 function result(source: string, variable = '1'): unknown {
@@ -73,6 +73,15 @@ describe('keys that a library brings along', () => {
   it('are found by their value', () => {
     expect(result("ip('0::1') in {ip('::1'): 1}")).toBe(true);
     expect(result("ip('::2') in {ip('::1'): 1}")).toBe(false);
+  });
+});
+
+describe('the cost of a call that fails on an optional', () => {
+  it.each([
+    ["((true ? object.spec.?long : oldObject.x) + b'')", 4],
+    ["((true ? object.spec.?none : oldObject.x) + b'')", 2],
+  ])('counts what it holds: %s', (source, cost) => {
+    expect(result(source)).toEqual({ error: 'no such overload: _+_', cost });
   });
 });
 

@@ -46,14 +46,14 @@ export function regexLibrary(): Library {
     functions: [
       {
         name: 'find',
-        cost: patternCost,
+        cost: (facts) => patternCost(facts),
         effort: searchEffort,
         overloads: [member('string_find_string', [STRING, STRING], STRING, searching(find))],
         constantRegex: { index: 1, bind: bind(find) },
       },
       {
         name: 'findAll',
-        cost: patternCost,
+        cost: (facts) => patternCost(facts),
         effort: searchEffort,
         overloads: [
           member('string_find_all_string', [STRING, STRING], listOf(STRING), searching(findAll)),

@@ -23,7 +23,7 @@ import type { CallFacts, FunctionDefinition, Library, Overload } from '../librar
 import { NO_SUCH_OVERLOAD, compare, isComparable } from '../ordering.ts';
 import { conjunction, contains, disjunction } from '../plan-logic.ts';
 import { missing, qualify } from '../qualify.ts';
-import { STRING_TRAVERSAL, actualSize } from '../sizes.ts';
+import { STRING_TRAVERSAL, actualSize, standardSize } from '../sizes.ts';
 import { typeNameOf } from '../type-name.ts';
 import { CelError, TypeValue, type Value } from '../values.ts';
 import { define, global, member } from './declare.ts';
@@ -74,7 +74,7 @@ function arithmetic(name: ArithmeticOperator, prefix: string, rows: Rows): Funct
 /** Strings and bytes are copied; a list is not. */
 export function additionCost({ args, overloadId }: CallFacts): number {
   if (overloadId !== 'add_string' && overloadId !== 'add_bytes') return 1;
-  return Math.ceil((actualSize(args[0] ?? null) + actualSize(args[1] ?? null)) * STRING_TRAVERSAL);
+  return Math.ceil((standardSize(args[0] ?? null) + standardSize(args[1] ?? null)) * STRING_TRAVERSAL);
 }
 
 const NUMERIC_PAIRS: readonly string[] = [
@@ -120,7 +120,7 @@ function relation(name: Relation, prefix: string): FunctionDefinition {
 /** Strings and bytes are gone through up to the end of the shorter one. */
 export function relationCost({ args, overloadId }: CallFacts): number {
   if (overloadId === undefined || !/_(?:string|bytes)$/.test(overloadId)) return 1;
-  return Math.ceil(Math.min(actualSize(args[0] ?? null), actualSize(args[1] ?? null)) * STRING_TRAVERSAL);
+  return Math.ceil(Math.min(standardSize(args[0] ?? null), standardSize(args[1] ?? null)) * STRING_TRAVERSAL);
 }
 
 function nonStrict(name: string, overload: Overload): FunctionDefinition {

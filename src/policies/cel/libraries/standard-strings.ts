@@ -2,7 +2,7 @@
 import { BOOL, STRING } from '../cel-type.ts';
 import { searchEffort } from '../effort.ts';
 import type { CallFacts, FunctionDefinition, Library } from '../library.ts';
-import { REGEX_LENGTH, STRING_TRAVERSAL, actualSize, stringCost } from '../sizes.ts';
+import { REGEX_LENGTH, STRING_TRAVERSAL, actualSize, standardSize, stringCost } from '../sizes.ts';
 import { CelError, type Value } from '../values.ts';
 import { global, member } from './declare.ts';
 import { plainValue } from './go-value.ts';
@@ -35,9 +35,9 @@ function containsCost({ args }: CallFacts): number {
 }
 
 /** Of a search of the first argument for the pattern that the second is. An empty text is no reason for it to be free. */
-export function patternCost({ args }: CallFacts): number {
-  const text = Math.ceil((1 + actualSize(args[0] ?? null)) * STRING_TRAVERSAL);
-  return text * Math.ceil(actualSize(args[1] ?? null) * REGEX_LENGTH);
+export function patternCost({ args }: CallFacts, sizeOf = actualSize): number {
+  const text = Math.ceil((1 + sizeOf(args[0] ?? null)) * STRING_TRAVERSAL);
+  return text * Math.ceil(sizeOf(args[1] ?? null) * REGEX_LENGTH);
 }
 
 /** @returns the library; patterns that are not constants stay compiled as long as it lives. */
@@ -58,7 +58,7 @@ export function standardStrings(): Library {
       {
         name: 'matches',
         // Only the overload with a receiver is known to be more than an ordinary call.
-        cost: (facts) => (facts.overloadId === 'matches' ? undefined : patternCost(facts)),
+        cost: (facts) => (facts.overloadId === 'matches' ? undefined : patternCost(facts, standardSize)),
         effort: searchEffort,
         overloads: [
           global('matches', PARAMETERS, BOOL, matches),

@@ -5,7 +5,6 @@ import {
   type EstimateRule,
   type Range,
   UNBOUNDED,
-  UNKNOWN_SIZE,
   addRanges,
   fixed,
   multiplyRanges,
@@ -64,11 +63,11 @@ const split: EstimateRule = ({ target, args: [, limit] }) => {
   return { cost: reading(target, 2), resultSize: { min: 0n, max } };
 };
 
-const join: EstimateRule = ({ target, args: [separator] }) => {
+const join: EstimateRule = ({ target, args: [separator], unknownSize }) => {
   if (target === undefined) return undefined;
   const count = sizeOf(target);
   // Nothing is known of the elements, and nothing counts where not even their type is.
-  let size = target.type.kind === 'list' ? multiplyRanges(count, UNKNOWN_SIZE) : fixed(0n);
+  let size = target.type.kind === 'list' ? multiplyRanges(count, unknownSize) : fixed(0n);
   if (separator !== undefined) {
     const less = (n: bigint) => (n > 0n ? n - 1n : 0n);
     const between = multiplyRanges(sizeOf(separator), { min: less(count.min), max: less(count.max) });
