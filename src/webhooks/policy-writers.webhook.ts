@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { GATE_POLICY, GATE_POLICY_BINDING, type Kind } from '../cluster/kinds.ts';
-import type { AdmissionRequest, KubeObject } from '../cluster/objects.ts';
+import type { AdmissionRequest } from '../cluster/objects.ts';
 import { GateError, quote } from '../errors.ts';
 import { allow, type Verdict } from '../policies/verdict.ts';
 import type { Cel } from '../policies/cel/cel.ts';
@@ -84,8 +84,8 @@ interface Write {
 
 /** Without `status`, which is no part of such a write and has members of ours that the API server's kind has not. */
 function specified(object: unknown): unknown {
-  if (typeof object !== 'object' || object === null) return object;
-  const { status: _, ...rest } = object as Partial<KubeObject>;
+  if (!isObject(object)) return object;
+  const { status: _, ...rest } = object;
   return rest;
 }
 
@@ -104,16 +104,24 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
  * another spec: it is enforced until it is gone.
  */
 function isBookkeeping(object: unknown, old: unknown): boolean {
-  const next = object as Partial<KubeObject> | null;
-  const stored = old as Partial<KubeObject> | null;
-  if (!isDeepStrictEqual(next?.['spec'], stored?.['spec'])) return false;
-  if (typeof stored?.metadata?.deletionTimestamp === 'string') return true;
-  return isDeepStrictEqual(lasting(next?.metadata), lasting(stored?.metadata));
+  if (!isObject(object) || !isObject(old) || !isDeepStrictEqual(object['spec'], old['spec'])) return false;
+  const { metadata: next } = object;
+  const { metadata: stored } = old;
+  if (!isObject(next) || !isObject(stored)) return false;
+  if (typeof stored['deletionTimestamp'] === 'string') return true;
+  return isDeepStrictEqual(lasting(next), lasting(stored));
 }
 
-function lasting(metadata: unknown): unknown {
-  if (typeof metadata !== 'object' || metadata === null) return metadata;
+function lasting(metadata: Fields): Fields {
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => !BOOKKEEPING.has(key)));
+}
+
+interface Fields {
+  readonly [field: string]: unknown;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function decidePolicy({ request, object, old, parts, context }: Write): Promise<Verdict> {
@@ -162,8 +170,7 @@ async function decideBinding({ request, object, old, parts, context }: Write): P
 }
 
 function isSameSpec(object: unknown, old: unknown): boolean {
-  const specOf = (of: unknown): unknown => (of as Partial<KubeObject> | null | undefined)?.['spec'];
-  return old !== undefined && isDeepStrictEqual(specOf(object), specOf(old));
+  return isObject(object) && isObject(old) && isDeepStrictEqual(object['spec'], old['spec']);
 }
 
 function unread({ uid }: AdmissionRequest): GateError {

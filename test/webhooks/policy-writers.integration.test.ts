@@ -16,6 +16,7 @@ import {
   overMaps,
   overSecrets,
   policy,
+  review,
   selected,
   writers,
   type Given,
@@ -155,6 +156,17 @@ describe('whoever writes a policy', () => {
       const { write } = await writers({ ...given, stored });
       expect(await write({ object })).toMatchObject({ allowed: false });
     }
+  });
+
+  it('is refused at the deadline where the question hangs', async () => {
+    const { served, asked } = await writers({ may: () => new Promise<never>(() => undefined) });
+    const body = review({ object: policy(overMaps) });
+    const answer = await served.ask('/validate/policy-writers?timeout=300ms', { body });
+    expect(answer.json()).toMatchObject({
+      response: { allowed: false, status: { code: 500, reason: 'InternalError' } },
+    });
+    expect(answer.text).toContain('GATE_DEADLINE_EXCEEDED');
+    expect(asked).toHaveLength(1);
   });
 
   it('is refused where the policy of a binding cannot be read', async () => {

@@ -99,6 +99,20 @@ describe('what is asked otherwise', () => {
     });
   });
 
+  it.each([null, 7, [], 'text', { kind: 'ValidatingAdmissionPolicy' }, { metadata: null, spec: null }])(
+    'is refused where there is no policy in it: %j',
+    async (nothing) => {
+      const { served } = await writers({ may: () => true });
+      for (const operation of ['CREATE', 'UPDATE']) {
+        const whole = review({ object: policy(), operation }) as { request: object };
+        const body = { ...whole, request: { ...whole.request, object: nothing, oldObject: nothing } };
+        const answer = await served.ask('/validate/policy-writers', { body });
+        const { response } = answer.json() as { response?: { allowed: boolean } };
+        expect(response?.allowed).toBe(false);
+      }
+    },
+  );
+
   it('is refused where the object cannot be read', async () => {
     const { served } = await writers({ may: () => true });
     const deep = `${'['.repeat(600)}${']'.repeat(600)}`;

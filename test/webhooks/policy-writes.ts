@@ -98,7 +98,7 @@ export interface Response {
 
 export interface Given {
   /** Who may what; left out: nobody anything. */
-  readonly may?: (question: AccessQuestion) => boolean | AccessAnswer;
+  readonly may?: (question: AccessQuestion) => boolean | AccessAnswer | Promise<AccessAnswer>;
   /** Nobody can be asked. */
   readonly alone?: boolean;
   /** As they are stored. */
