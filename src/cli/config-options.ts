@@ -9,14 +9,17 @@ import { say, sayUsage, withoutTokens } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 import { addUpstreamOptions, translateUpstream } from './upstream.ts';
 
+type Problems = readonly string[] | ((config: Config | undefined) => readonly string[]);
+
 /** What a command line said about the configuration, once it is parsed. */
 export interface GivenConfig {
   /**
    * Reads the configuration and says every problem: of the command line, and of the configuration.
-   * @param problems that the command has found itself.
+   * @param problems that the command has found itself; a function for those that depend on the configuration, which is
+   *   undefined where it is wrong itself.
    * @returns undefined where there was one: the exit code is then that of wrong usage.
    */
-  read(around: Surroundings, command: Command, problems?: readonly string[]): Promise<Config | undefined>;
+  read(around: Surroundings, command: Command, problems?: Problems): Promise<Config | undefined>;
 }
 
 /**
@@ -52,7 +55,9 @@ export function addConfigOptions(command: Command, sections?: readonly string[])
         ...(around.env === undefined ? {} : { env: around.env }),
         readFile: readConfigFile,
       });
-      const isWrong = sayUsage(around, parsed, [...strangeArguments(parsed), ...problems]);
+      const found =
+        typeof problems === 'function' ? problems(loaded.ok ? loaded.config : undefined) : problems;
+      const isWrong = sayUsage(around, parsed, [...strangeArguments(parsed), ...found]);
       for (const error of refused) say(around, error.message, error.code);
       if (!loaded.ok) for (const problem of loaded.problems) say(around, problem.message, problem.code);
       return loaded.ok && refused.length === 0 && !isWrong ? loaded.config : undefined;

@@ -1,27 +1,26 @@
-import { InvalidArgumentError, type Command } from 'commander';
-import { entriesOf } from '../app-entries.ts';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { entriesOf, type Entries } from '../app-entries.ts';
+import { wantsPolicies } from '../app-policy-settings.ts';
+import type { Cluster, ServedResource } from '../cluster/cluster.ts';
 import { RULE_SECTIONS } from '../config-keys.ts';
+import type { Config } from '../config.ts';
 import { GateError } from '../errors.ts';
-import { checkBundle, plainBundle } from '../http/certificate.ts';
-import type { ClientTarget } from '../policies/entry.ts';
+import type { PolicyReach } from '../policies/vap/entries.ts';
+import type { SourcedPolicies } from '../policies/vap/sources.ts';
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
-import { readInputFile } from './input-file.ts';
-import { addOutputOption, EXIT, say, show, toYaml, type ExitCode, type OutputFormat } from './output.ts';
+import { readDiscovery } from './discovery-file.ts';
+import { showDocuments } from './documents.ts';
+import { addTargetOptions, bundleOf, targetOf, type TargetOptions } from './entry-target.ts';
+import { openNamedCluster, readNamedPolicies, sourceProblems } from './named-policies.ts';
+import { addOutputOption, EXIT, plain, say, type ExitCode, type OutputFormat } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 
-interface Options {
-  readonly service?: ServiceTarget;
-  readonly url?: string;
-  readonly caFile?: string;
+interface Options extends TargetOptions {
   readonly kubeVersion?: number;
+  readonly fromCluster?: boolean;
+  readonly discovery?: string;
   readonly timeoutSeconds: number;
   readonly output: OutputFormat;
-}
-
-interface ServiceTarget {
-  readonly namespace: string;
-  readonly name: string;
-  readonly port: number;
 }
 
 /** The API server's own default and bounds (webhook-operations.md W04). */
@@ -35,18 +34,21 @@ const FIRST_MINOR = 22;
 const LAST_MINOR = 99;
 
 export function define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void {
+  addTargetOptions(command);
   command
-    .option(
-      '--service <namespace/name[:port]>',
-      'Service in front of the server (port 443 if left out)',
-      parseService,
+    .addOption(
+      new Option(
+        '--kube-version <version>',
+        `of the API server, for example 1.29; 1.${String(FIRST_MINOR)} at least (default: 1.28 or later, or that of --from-cluster)`,
+      ).argParser(parseVersion),
     )
-    .option('--url <url>', 'https URL of the server, instead of --service', parseUrl)
-    .option('--ca-file <file>', 'CA certificates that the API server is to trust, PEM')
     .option(
-      '--kube-version <version>',
-      `of the API server, for example 1.29; 1.${String(FIRST_MINOR)} at least (default: 1.28 or later)`,
-      parseVersion,
+      '--from-cluster',
+      'reads policies of policies.sources, the version and what is served from the cluster of the configuration',
+    )
+    .option(
+      '--discovery <file>',
+      'what an API server before 1.28 serves, without which its entries cannot have wildcards',
     )
     .option(
       '--timeout-seconds <number>',
@@ -54,17 +56,26 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
       parseTimeout,
       DEFAULT_TIMEOUT_SECONDS,
     );
-  const given = addConfigOptions(command, RULE_SECTIONS);
+  const given = addConfigOptions(command, ['cluster', ...RULE_SECTIONS]);
   addOutputOption(command);
   command.addHelpText(
     'after',
     `
-The same input gives the same bytes. Apply them when the server is ready, not before: entries with failure policy Fail
-and no server behind them refuse what they select.
+Writes two ValidatingWebhookConfigurations: that of node identity, and, where the configuration names policies, that of
+policies with an entry for each that has a binding. The same input gives the same bytes. Apply them when the server is
+ready, not before: entries with failure policy Fail and no server behind them refuse what they select. What the entries
+cannot enforce of a policy is said on standard error.
 
 Examples:
-  pacto-gate generate webhooks --service pacto-system/pacto-gate --ca-file ca.crt | kubectl apply --server-side -f -
-  pacto-gate generate webhooks --url https://10.0.0.7:9443 --ca-file ca.crt --kube-version 1.27`,
+  pacto-gate generate webhooks --service pacto-system/pacto-gate --ca-file ca.crt \\
+    | kubectl apply --server-side --field-manager pacto-gate -f -
+  pacto-gate generate webhooks --url https://10.0.0.7:9443 --ca-file ca.crt --from-cluster \\
+    --policies-sources customResources
+  pacto-gate generate webhooks --url https://10.0.0.7:9443 --ca-file ca.crt --policies-files policies.yaml \\
+    --kube-version 1.27 --discovery discovery.json, where discovery.json is what this prints:
+      for v in $(kubectl api-versions); do
+        kubectl get --raw "/$([ "$v" = v1 ] && echo api || echo apis)/$v"
+      done`,
   );
   command.action(async (options: Options) => {
     finish(await generate(command, given, options, around));
@@ -77,81 +88,142 @@ async function generate(
   options: Options,
   around: Surroundings,
 ): Promise<ExitCode> {
-  const { service, url } = options;
-  const problems =
-    (service === undefined) === (url === undefined)
-      ? [service === undefined ? 'need --service or --url' : '--service and --url: need one of them']
-      : [];
-  const config = await given.read(around, command, problems);
+  const config = await given.read(around, command, (read) => problemsOf(options, read));
   if (config === undefined) return EXIT.usage;
-  const target: ClientTarget = service === undefined ? { url: url ?? '' } : { service };
-  const caBundle = options.caFile === undefined ? undefined : await readBundle(options.caFile);
-  const { identity } = entriesOf(config, {
+  const target = targetOf(options, config);
+  const caBundle = await bundleOf(options, config);
+  const known = await readWorld(config, options, around);
+  const entries = entriesOf(config, {
     target,
     timeoutSeconds: options.timeoutSeconds,
     ...(caBundle === undefined ? {} : { caBundle }),
-    ...(options.kubeVersion === undefined ? {} : { kubeMinor: options.kubeVersion }),
+    ...known,
   });
-  const { configuration, notes } = identity;
-  for (const note of notes) say(around, note);
   if (caBundle === undefined)
     say(
       around,
       'no --ca-file: the API server then trusts only what its own machine trusts. Give the CA of the server',
     );
-  if (configuration.webhooks.length === 0) {
-    say(
-      around,
-      'identity.enabled is false, which switches off all three rules of node identity: nothing needs an entry',
-    );
-    return EXIT.usage;
+  return await write(config, entries, options.output, around);
+}
+
+function problemsOf(
+  { service, url, discovery, fromCluster = false }: Options,
+  config: Config | undefined,
+): readonly string[] {
+  const isNamed = service !== undefined || url !== undefined || config?.installer.service !== undefined;
+  return [
+    ...(service !== undefined && url !== undefined ? ['--service and --url: need one of them'] : []),
+    ...(isNamed || config?.installer.url !== undefined ? [] : ['need --service or --url']),
+    ...(discovery !== undefined && fromCluster ? ['--discovery and --from-cluster: need one of them'] : []),
+    ...(config === undefined ? [] : sourceProblems(config, fromCluster)),
+  ];
+}
+
+interface World {
+  readonly kubeMinor?: number;
+  readonly served?: readonly ServedResource[];
+  readonly policies?: SourcedPolicies;
+}
+
+/** What is to be known of the cluster, and the policies. */
+async function readWorld(config: Config, options: Options, around: Surroundings): Promise<World> {
+  const { kubeVersion, discovery, fromCluster = false } = options;
+  const cluster = fromCluster ? await openNamedCluster(config, around) : undefined;
+  try {
+    const policies = await readNamedPolicies(config, cluster, around);
+    const kubeMinor = kubeVersion ?? (cluster === undefined ? undefined : await minorOf(cluster));
+    const served = discovery === undefined ? await servedBy(cluster, around) : await readDiscovery(discovery);
+    return {
+      ...(kubeMinor === undefined ? {} : { kubeMinor }),
+      ...(served === undefined ? {} : { served }),
+      ...(policies === undefined ? {} : { policies }),
+    };
+  } finally {
+    await cluster?.close();
   }
-  const text = `${HEADER}${(await toYaml(configuration)).trimEnd()}`;
-  await show(around, options.output, configuration, text);
-  return EXIT.ok;
+}
+
+async function minorOf(cluster: Cluster): Promise<number> {
+  const { minor, gitVersion } = await cluster.serverVersion();
+  if (minor >= FIRST_MINOR) return minor;
+  throw new GateError(
+    'GATE_CLUSTER_UNSUPPORTED',
+    `the API server is ${gitVersion}, need 1.${String(FIRST_MINOR)} or later: ${TOO_OLD}`,
+  );
+}
+
+async function servedBy(
+  cluster: Cluster | undefined,
+  around: Surroundings,
+): Promise<readonly ServedResource[] | undefined> {
+  if (cluster === undefined) return undefined;
+  const { resources, unknown } = await cluster.resources();
+  for (const groupVersion of unknown)
+    say(around, plain(`${groupVersion}: its server does not answer, so what it serves is not known`));
+  return resources;
 }
 
 const HEADER =
   '# Made by pacto-gate generate webhooks. Apply it when the server is ready, and delete it before the server.\n';
 
-async function readBundle(file: string): Promise<string> {
-  const pem = await readInputFile(file);
-  checkBundle(pem, `file ${file}`);
-  // A key beside the certificates would be published to everybody who may read webhook configurations.
-  if (pem.includes('PRIVATE KEY'))
-    throw new GateError(
-      'GATE_INPUT_FILE',
-      `file ${file}: holds a private key: give the CA certificates alone`,
+async function write(
+  config: Config,
+  { identity, policies }: Entries,
+  format: OutputFormat,
+  around: Surroundings,
+): Promise<ExitCode> {
+  const isIdentity = identity.configuration.webhooks.length > 0;
+  const documents = [
+    ...(isIdentity ? [identity.configuration] : []),
+    // With no entry in it, too: whoever applies it means that there is to be none.
+    ...(wantsPolicies(config) ? [policies.configuration] : []),
+  ];
+  const { enabled } = config.identity;
+  if (!isIdentity && (!enabled || documents.length === 0))
+    say(
+      around,
+      enabled
+        ? 'nothing needs an entry'
+        : `identity.enabled is false, which switches off all three rules of node identity: ${documents.length === 0 ? 'nothing needs an entry' : 'it needs no entry'}`,
     );
-  return plainBundle(pem);
+  for (const note of [...identity.notes, ...policies.notes]) say(around, note);
+  for (const line of reachLines(policies.reach)) say(around, plain(line));
+  if (documents.length === 0) return EXIT.usage;
+  await showDocuments(around, format, documents, HEADER);
+  return EXIT.ok;
 }
 
-const LABEL = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?';
-const SERVICE = new RegExp(`^(${LABEL})/(${LABEL})(?::(\\d{1,5}))?$`);
+/** Names in one line; what is beyond is counted. */
+const NAMES_SHOWN = 5;
 
-function parseService(text: string): ServiceTarget {
-  const [, namespace, name, port = '443'] = SERVICE.exec(text) ?? [];
-  if (namespace === undefined || name === undefined || Number(port) < 1 || Number(port) > 65_535)
-    throw new InvalidArgumentError('need namespace/name or namespace/name:port');
-  return { namespace, name, port: Number(port) };
+/** What is not enforced, a line for each sentence and the policies that it is true of. */
+function reachLines(reach: readonly PolicyReach[]): readonly string[] {
+  const bySentence = new Map<string, string[]>();
+  for (const { policy, notEnforced } of reach) {
+    for (const sentence of notEnforced) {
+      const names = bySentence.get(sentence);
+      if (names === undefined) bySentence.set(sentence, [policy]);
+      else names.push(policy);
+    }
+  }
+  return [...bySentence].map(([sentence, names]) => {
+    const shown = names.slice(0, NAMES_SHOWN).map((name) => JSON.stringify(name));
+    const more = names.length - shown.length;
+    const tail = more > 0 ? ` and ${String(more)} more` : '';
+    return `${names.length === 1 ? 'policy' : 'policies'} ${shown.join(', ')}${tail}: ${sentence}`;
+  });
 }
 
-/** As the API server validates it: https, a host, and neither user, query nor fragment. */
-function parseUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '' || /[?#]/.test(text))
-    throw new InvalidArgumentError('need an https URL without user, query and fragment');
-  return text;
-}
+const TOO_OLD =
+  'before that, namespaces need not have the label kubernetes.io/metadata.name, by which every entry selects, so that nothing would be enforced';
 
 function parseVersion(text: string): number {
   const [, minor] = /^v?1\.(\d{1,2})(?:[.+-].*)?$/.exec(text) ?? [];
   if (minor === undefined || Number(minor) > LAST_MINOR)
     throw new InvalidArgumentError('need a version like 1.29');
   if (Number(minor) < FIRST_MINOR)
-    throw new InvalidArgumentError(
-      `need 1.${String(FIRST_MINOR)} or later: before that, namespaces need not have the label kubernetes.io/metadata.name, by which every entry selects, so that nothing would be enforced`,
-    );
+    throw new InvalidArgumentError(`need 1.${String(FIRST_MINOR)} or later: ${TOO_OLD}`);
   return Number(minor);
 }
 

@@ -43,10 +43,13 @@ export async function show(
   else if (text !== '') around.stdout.write(`${text}\n`);
 }
 
-/** YAML as the `kubectl` user expects it: no anchors, no folded lines, the same bytes for the same value. */
+/**
+ * YAML as the `kubectl` user expects it: no anchors, no folded lines, the same bytes for the same value. What kubectl's
+ * older YAML takes for something else, such as the text `no`, is in quotes.
+ */
 export async function toYaml(value: unknown): Promise<string> {
   const { stringify } = await import('yaml');
-  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
+  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0, compat: 'yaml-1.1' });
 }
 
 /** One message: `pacto-gate: <where>: <what>. <next step> [CODE]`. */

@@ -62,8 +62,13 @@ const COMMANDS: readonly Entry[] = [
   },
   {
     path: ['generate', 'webhooks'],
-    summary: 'write the ValidatingWebhookConfiguration',
+    summary: 'write the ValidatingWebhookConfigurations',
     load: () => import('./generate-webhooks.ts'),
+  },
+  {
+    path: ['generate', 'policies'],
+    summary: 'write policies for an API server that enforces them itself',
+    load: () => import('./generate-policies.ts'),
   },
   {
     path: ['generate', 'rbac'],

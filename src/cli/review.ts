@@ -65,7 +65,7 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     .option('--subresource <name>', 'for example status')
     .option('--dry-run', 'as a server-side dry-run asks');
   addPolicyOptions(command);
-  const given = addConfigOptions(command, ['cluster', 'policies', ...RULE_SECTIONS]);
+  const given = addConfigOptions(command, ['cluster', ...RULE_SECTIONS]);
   addOutputOption(command);
   command.addHelpText(
     'after',
