@@ -35,6 +35,8 @@ export interface EnforcedPolicies {
   unsynced(): string | undefined;
   /** Resolves once what is known by now is in force. */
   settled(): Promise<void>;
+  /** Resolves once `unsynced` is undefined for the first time. */
+  readonly ready: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -63,6 +65,7 @@ export async function loadPolicies(
     facts: () => compiled.facts(),
     unsynced: () => sources.unsynced() ?? compiled.unsynced(),
     settled: () => compiled.settled(),
+    ready: compiled.ready,
     async close() {
       await sources.close();
       await compiled.close();
@@ -111,6 +114,7 @@ class CompiledPolicies {
   readonly #log: Log;
   readonly #cel = new Cel();
   readonly #stopListening: () => void;
+  readonly #first = Promise.withResolvers<void>();
   #made: Made | undefined;
   #problems: readonly PolicyProblem[] = [];
   #isDue = false;
@@ -136,6 +140,10 @@ class CompiledPolicies {
 
   unsynced(): string | undefined {
     return this.#made === undefined ? 'policies are not compiled yet' : undefined;
+  }
+
+  get ready(): Promise<void> {
+    return this.#first.promise;
   }
 
   async settled(): Promise<void> {
@@ -179,6 +187,7 @@ class CompiledPolicies {
     const set = isSame ? before.set : await this.#compile(policies, bindings, before?.set);
     if (set === undefined) return;
     if (!isSame) this.#made = { policies, bindings, set };
+    this.#first.resolve();
     this.#say(policies.length, problemsOf(found, set), before === undefined ? 'first' : isSame);
   }
 

@@ -6,7 +6,7 @@ import { openAdmission } from './app-admission.ts';
 import type { AppParts } from './app-parts.ts';
 import { openState } from './app-state.ts';
 import { readAtMost } from './bounded-file.ts';
-import { systemClock, type Clock } from './clock.ts';
+import { sleep, systemClock, type Clock } from './clock.ts';
 import { CONFIG_FILE_BYTES, loadConfig, type Config } from './config.ts';
 import { GateError } from './errors.ts';
 import { answerOf, bodyOf, TEXT } from './http/answers.ts';
@@ -40,7 +40,10 @@ export async function createHandle(config: Config, parts: AppParts): Promise<Han
     );
   }
   const guard = usernamesGuard(state.callers, config.webhooks.bearer.usernames);
-  const { edge, metrics } = await openAdmission(config, parts, state);
+  const { edge, metrics, policies } = await openAdmission(config, parts, state);
+  // Nobody asks a function whether it is ready: its first request waits for what a server would not be ready without.
+  if (policies !== undefined && config.state === 'cached')
+    await Promise.race([policies.ready, sleep(clock, FIRST_POLICIES_MS)]);
   const { maxConcurrent, maxQueued, maxBytesInFlight } = config.webhooks;
   const limits = createLimits({ maxConcurrent, maxQueued, maxBytesInFlight });
   metrics.observeLoad(() => limits.stats());
@@ -96,6 +99,9 @@ export const handle: Handle = handleOnDemand({
     return createHandle(config, { clock: systemClock, log: createLog(config.log) });
   },
 });
+
+/** Within the time that the API server gives a webhook by default; what is not known by then answers 503. */
+const FIRST_POLICIES_MS = 5_000;
 
 /** A failed start is not tried again for this long: any caller can bring one about. */
 const RETRY_START_MS = 1_000;

@@ -71,8 +71,10 @@ describe('custom resources', () => {
 
   it('are said to be missing where they are not served, once, and taken when they are', async () => {
     let release = (): void => undefined;
-    const followed = await follow({ sources: ['customResources'] }, pair('a'), (cluster) => {
-      release = cluster.refuseCalls(NOT_SERVED, ['list']);
+    const followed = await follow({ sources: ['customResources'] }, pair('a'), {
+      prepare(cluster) {
+        release = cluster.refuseCalls(NOT_SERVED, ['list']);
+      },
     });
     const missing =
       'validatingadmissionpolicies.gate.pacto.trianalab.io are not served: install their CustomResourceDefinition (manifests/crds)';
@@ -208,8 +210,10 @@ describe('several sources', () => {
 
   it('are enforced together or not at all: nothing is before all are read', async () => {
     let release = (): void => undefined;
-    const followed = await follow({ sources: ['customResources'] }, pair('a'), (cluster) => {
-      release = cluster.holdCalls(['list']);
+    const followed = await follow({ sources: ['customResources'] }, pair('a'), {
+      prepare(cluster) {
+        release = cluster.holdCalls(['list']);
+      },
     });
     expect(await followed.ask('a')).toBe('503');
     expect(followed.policies.unsynced()).toBe(
@@ -366,8 +370,10 @@ describe('without watches', () => {
 
   it('the probe keeps trying until there is a first list', async () => {
     let release = (): void => undefined;
-    const followed = await follow(LIVE, pair('a'), (cluster) => {
-      release = cluster.refuseCalls(UNREACHABLE, ['list']);
+    const followed = await follow(LIVE, pair('a'), {
+      prepare(cluster) {
+        release = cluster.refuseCalls(UNREACHABLE, ['list']);
+      },
     });
     expect(await followed.ask('a')).toBe('503');
     release();

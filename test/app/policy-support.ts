@@ -4,6 +4,7 @@ import type { EnforcedPolicies } from '../../src/app-policies.ts';
 import { CONFIG_MAP, GATE_POLICY, GATE_POLICY_BINDING } from '../../src/cluster/kinds.ts';
 import { createMemoryCluster, type MemoryCluster } from '../../src/cluster/memory.ts';
 import type { KubeObject } from '../../src/cluster/objects.ts';
+import type { Clock } from '../../src/clock.ts';
 import type { Config } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -111,12 +112,19 @@ export function settingsFor({
   };
 }
 
+export interface FollowOptions {
+  readonly prepare?: (cluster: MemoryCluster) => void;
+  /** Default: one that stands still. */
+  readonly clock?: Clock;
+}
+
 export async function followPolicies(
   settings: PolicySettings = {},
   objects: readonly KubeObject[] = [],
-  prepare?: (cluster: MemoryCluster) => void,
+  { prepare, clock: given }: FollowOptions = {},
 ): Promise<Followed> {
-  const clock = new FakeClock();
+  const standing = new FakeClock();
+  const clock = given ?? standing;
   const cluster = createMemoryCluster({ clock });
   const kindOf = ({ kind }: KubeObject) =>
     kind === 'ConfigMap' ? CONFIG_MAP : kind.endsWith('Binding') ? GATE_POLICY_BINDING : GATE_POLICY;
@@ -149,7 +157,7 @@ export async function followPolicies(
   };
   return {
     cluster,
-    clock,
+    clock: standing,
     policies: opened,
     lines,
     write,
@@ -174,9 +182,9 @@ export async function followPolicies(
   };
 }
 
-const SHOP: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
+export const SHOP: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
 
-const REVIEW = {
+export const REVIEW = {
   kind: 'AdmissionReview',
   apiVersion: 'admission.k8s.io/v1',
   request: {
