@@ -7,8 +7,8 @@ export const GATE_GROUP = 'gate.pacto.trianalab.io';
 export type PolicyGroup = typeof NATIVE_GROUP | typeof GATE_GROUP;
 export const NATIVE: PolicyGroup = NATIVE_GROUP;
 
-export const POLICIES = 'validatingadmissionpolicies';
-export const BINDINGS = 'validatingadmissionpolicybindings';
+const POLICIES = 'validatingadmissionpolicies';
+const BINDINGS = 'validatingadmissionpolicybindings';
 
 export const pathOf = (group: PolicyGroup, { kind }: Pick<KubeObject, 'kind'>): string =>
   `/apis/${group}/v1/${kind === 'ValidatingAdmissionPolicy' ? POLICIES : BINDINGS}`;
@@ -18,11 +18,11 @@ const user = (username: string): UserInfo => ({ username, groups: ['system:authe
 /** May write policies and bindings of both groups, and nothing else. */
 export const AUTHOR = user('author');
 /** May read all ConfigMaps beside that. */
-export const READER = user('reader');
+const READER = user('reader');
 /** May read one ConfigMap beside that. */
-export const SHOPKEEPER = user('shopkeeper');
+const SHOPKEEPER = user('shopkeeper');
 /** May list the ConfigMaps of one namespace beside that. */
-export const LISTER = user('lister');
+const LISTER = user('lister');
 export const MASTER: UserInfo = { username: 'root', groups: ['system:masters', 'system:authenticated'] };
 
 const RBAC = 'rbac.authorization.k8s.io';
