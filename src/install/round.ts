@@ -262,7 +262,10 @@ class Round {
     entries: readonly ValidatingEntry[],
     keeps: (name: string) => boolean,
   ): Promise<Filled> {
-    const { cluster, probe, signal } = this.#parts;
+    const { cluster, signal } = this.#parts;
+    // Nobody is to answer the canary's.
+    const probe: ServerProbe = (entry, ...rest) =>
+      isCanary(entry.name) ? Promise.resolve(undefined) : this.#parts.probe(entry, ...rest);
     const filled = await fill({
       cluster,
       name,

@@ -5,7 +5,8 @@ import { GateError } from '../../src/errors.ts';
 import type { Desired, Enforcement } from '../../src/install/desired.ts';
 import { startInstaller, type RoundOutcome } from '../../src/install/installer.ts';
 import type { Enforced } from '../../src/install/round.ts';
-import { policyEntryName } from '../../src/policies/vap/entry-name.ts';
+import type { ValidatingEntry } from '../../src/policies/entry.ts';
+import { policyEntryName, policyPath } from '../../src/policies/vap/entry-name.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { CONFIGURATION, desiredOf, entryFor, NAMESPACE, Pretended } from './support/pretended.ts';
 
@@ -50,7 +51,7 @@ class Bench {
       leader: { leads: () => true, term: () => new AbortController().signal, stop: () => Promise.resolve() },
       enforcement,
       namespace: NAMESPACE,
-      probe: () => Promise.resolve(this.serverUp ? undefined : 'nobody answers'),
+      probe: (entry) => Promise.resolve(this.serverUp ? this.#unknownPath(entry) : 'nobody answers'),
       apiServers: () => Promise.resolve([{ name: 'the one', cluster }]),
       desired: () => Promise.resolve(this.desired),
       report: (_desired, enforced) => {
@@ -60,6 +61,14 @@ class Bench {
       onRound: (outcome) => this.outcomes.push(outcome),
     });
     this.#installer.wake();
+  }
+
+  /** The server knows the policies, and nothing else. */
+  #unknownPath({ clientConfig }: ValidatingEntry): string | undefined {
+    const known = this.desired.policies.policies.some(
+      ({ policy }) => clientConfig.url?.endsWith(policyPath(policy.name)) === true,
+    );
+    return known ? undefined : 'it does not know this path';
   }
 
   async change(desired: Desired): Promise<void> {
