@@ -44,6 +44,8 @@ export interface ListOptions extends SelectOptions {
   readonly limit?: number;
   /** From the page before. */
   readonly continueToken?: string;
+  /** Of the answer, where one comes over the network: a larger one is GATE_CLUSTER_ANSWER. Left out: what a page may be. */
+  readonly maxBytes?: number;
 }
 
 export interface Page {

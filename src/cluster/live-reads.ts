@@ -10,7 +10,9 @@ import { storeKey } from './store.ts';
 
 /** What one list of a decision may bring (design decision 12). */
 export const MOST_LISTED = 500;
-/** Each may bring 500 objects, so few at once. */
+/** Such a list is read while requests wait: 32 KiB for each of 500 objects … */
+const LIST_BYTES = 16 * 1024 * 1024;
+/** … and so few at once. */
 const LISTS_AT_ONCE = 4;
 
 /** How much of an object is asked for. */
@@ -70,8 +72,13 @@ export class LiveReads {
       `${keyOf(kind)} ${selectionKey(selection)}`,
       `list ${kind.resource}`,
       async (shared) => {
-        const limit = MOST_LISTED + 1;
-        const page = await this.#cluster.list(kind, { ...selection, exact: true, limit, signal: shared });
+        const page = await this.#cluster.list(kind, {
+          ...selection,
+          exact: true,
+          limit: MOST_LISTED + 1,
+          maxBytes: LIST_BYTES,
+          signal: shared,
+        });
         return wholeList(kind, selection, page);
       },
       signal,

@@ -130,7 +130,7 @@ class RestCluster implements Cluster {
       ...exactOf(options),
       repeatable: true,
       timeoutMs: this.#limits.listTimeoutMs,
-      maxBytes: this.#limits.pageBytes,
+      maxBytes: options.maxBytes ?? this.#limits.pageBytes,
       ...signalOf(options),
     });
     return pageOf(body, kind, question);

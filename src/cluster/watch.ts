@@ -209,6 +209,9 @@ class ListWatchReflector implements Reflector {
     }
     // The list took longer than the server keeps its snapshot: fewer, larger pages.
     if (during === 'list' && isGone) this.#pageSize = Math.min(this.#pageSize * 2, LARGEST_PAGE);
+    // A page of large objects may be more than one answer may hold: smaller pages.
+    if (during === 'list' && code === 'GATE_CLUSTER_ANSWER')
+      this.#pageSize = Math.max(1, Math.floor(this.#pageSize / 4));
     const retryMs = Math.max(this.#backoffMs(), retryAfterMsOf(error));
     this.#failures++;
     this.#report({ type: 'failed', during, error, retryMs });

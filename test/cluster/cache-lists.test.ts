@@ -108,6 +108,7 @@ describe('live lists', () => {
       labelSelector: 'a=b',
       exact: true,
       limit: 501,
+      maxBytes: 16 * 1024 * 1024,
       signal: expect.any(AbortSignal) as AbortSignal,
     });
     cluster.lists[0]?.answer(pods(2));

@@ -28,6 +28,15 @@ describe('limits and retries', () => {
     expect(fixture.server.requests).toHaveLength(4);
   });
 
+  it('reads a list up to the size that was asked for', async () => {
+    fixture.server.put(POD, aPod('a', 'web', { spec: { note: 'x'.repeat(2_000) } }));
+    expect((await fixture.cluster.list(POD, { maxBytes: 10_000 })).items).toHaveLength(1);
+    await expect(fixture.cluster.list(POD, { maxBytes: 1_000 })).rejects.toMatchObject({
+      code: 'GATE_CLUSTER_ANSWER',
+      message: expect.stringContaining('more than 1000 bytes') as string,
+    });
+  });
+
   it('never repeats a write whose connection broke', async () => {
     fixture.server.script((_request, response) => {
       response.socket?.resetAndDestroy();

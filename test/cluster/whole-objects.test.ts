@@ -5,6 +5,7 @@ import { CONFIG_MAP, type Kind } from '../../src/cluster/kinds.ts';
 import { createMemoryCluster, type MemoryCluster } from '../../src/cluster/memory.ts';
 import type { KubeObject } from '../../src/cluster/objects.ts';
 import { createReflector, type Reflector } from '../../src/cluster/watch.ts';
+import { GateError } from '../../src/errors.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/until.ts';
 
@@ -70,5 +71,37 @@ describe('a reflector of whole objects', () => {
     await until('the last change is there', () => changed() !== undefined);
     expect([within('x'), within('y'), within('z')]).toEqual([['a', 'd'], [], ['c']]);
     expect([...reflector.store.values('x')][0]).toHaveProperty('data');
+  });
+
+  it('takes smaller pages where one of large objects is more than an answer may hold', async () => {
+    const asked: ListOptions[] = [];
+    const clock = new FakeClock();
+    const memory = createMemoryCluster({ clock });
+    for (let n = 0; n < 20; n++) memory.load(CONFIG_MAP, map('x', `m${String(n)}`));
+    const reflector = createReflector({
+      cluster: {
+        list(kind: Kind, options = {}) {
+          asked.push(options);
+          if ((options.limit ?? 0) > 10) throw new GateError('GATE_CLUSTER_ANSWER', 'more than it may hold');
+          return memory.list(kind, options);
+        },
+        watch: (kind: Kind, options) => memory.watch(kind, options),
+      },
+      kind: CONFIG_MAP,
+      clock,
+      random: () => 0,
+      whole: true,
+      pageSize: 100,
+      report: () => undefined,
+    });
+    onTestFinished(() => reflector.stop());
+    reflector.start();
+    for (let failures = 1; failures <= 2; failures++) {
+      await until('a list has failed', () => asked.length === failures && clock.waiting === 1);
+      await clock.advance(failures * 125);
+    }
+    await until('it is synced', () => reflector.synced());
+    expect(asked.map(({ limit }) => limit)).toEqual([100, 25, 6, 6, 6, 6]);
+    expect(reflector.store.size).toBe(20);
   });
 });
