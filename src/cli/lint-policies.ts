@@ -1,10 +1,14 @@
 /** What an API server says to policies that are written, and what we have to add. */
 import type { KubeObject } from '../cluster/objects.ts';
 import { Cel } from '../policies/cel/cel.ts';
+import type { CostReport } from '../policies/vap/cost-report.ts';
 import { withCustomResources } from '../policies/vap/custom-types.ts';
 import type { WriteStatus } from '../policies/vap/field-error.ts';
+import { lintBinding, lintPolicy, type LintContext } from '../policies/vap/lint.ts';
+import { finding, type LintCode, type LintFinding } from '../policies/vap/lint-finding.ts';
 import { KindTypes } from '../policies/vap/openapi-types.ts';
 import { minorOf, policyKindOf, type PolicyKind } from '../policies/vap/policy-objects.ts';
+import type { ExpressionVersions } from '../policies/vap/portability.ts';
 import { readBinding, readPolicy } from '../policies/vap/read.ts';
 import { typeCheck, type ExpressionWarning } from '../policies/vap/typecheck.ts';
 import type { Binding, Policy } from '../policies/vap/types.ts';
@@ -23,114 +27,114 @@ export interface Linted {
   readonly warnings: readonly string[];
   /** As Kubernetes writes them into the status. */
   readonly typeWarnings: readonly ExpressionWarning[];
-  /** Ours: what is allowed, and yet hardly meant. */
-  readonly notes: readonly string[];
+  /** Ours. */
+  readonly findings: readonly LintFinding[];
+  /** Of a policy that can be read: which API servers take each expression. */
+  readonly versions?: readonly ExpressionVersions[];
+  readonly cost?: CostReport;
 }
 
 export interface LintOptions {
   /** Objects among which there may be CustomResourceDefinitions. */
   readonly definitions: readonly KubeObject[];
   readonly kubeVersion: string;
+  /** The oldest API server that shall take the policies. */
+  readonly from?: string | undefined;
+  /** Objects as they are stored: what has one of its name among them is an update. */
+  readonly stored: readonly KubeObject[];
+  /** What nobody wants to hear of. */
+  readonly ignore: readonly LintCode[];
 }
 
 /** @returns what is said of each policy and binding; other objects are passed over. */
 export async function lintDocuments(
   documents: readonly InputDocument[],
-  { definitions, kubeVersion }: LintOptions,
+  { definitions, kubeVersion, from, stored, ignore }: LintOptions,
 ): Promise<readonly Linted[]> {
-  const cel = new Cel();
-  const minor = minorOf(kubeVersion);
-  const kinds = new KindTypes(
-    withCustomResources(
-      await loadOpenApiTypes(),
-      definitions.filter(({ kind }) => kind === 'CustomResourceDefinition'),
-    ),
-  );
-  const among = new Given(documents);
-  return documents.flatMap(({ file, number, object }) => {
-    const kind = policyKindOf(object);
-    const answer = writeAnswerOf(object, cel, minor);
-    if (kind === undefined || answer === undefined) return [];
-    const { status, warnings } = answer;
-    const read = kind === 'ValidatingAdmissionPolicy' ? readPolicy(object) : undefined;
-    // Only what is stored is checked for its types.
-    const isChecked = status === undefined && read?.ok === true;
-    return [
-      {
-        file,
-        document: number,
-        kind,
-        name: object.metadata.name ?? '',
-        ...(status === undefined ? {} : { status }),
-        warnings,
-        typeWarnings: isChecked ? typeCheck(read.value, { cel, minor, kinds }) : [],
-        notes: [
-          ...among.notesOn(kind, object),
-          ...(isChecked && among.mayDeny(read.value.name) ? reasonNotes(read.value) : []),
-        ],
-      },
-    ];
+  const crds = definitions.filter(({ kind }) => kind === 'CustomResourceDefinition');
+  const types = withCustomResources(await loadOpenApiTypes(), crds);
+  const linter = new Linter(documents, stored, {
+    cel: new Cel(),
+    types,
+    minor: minorOf(kubeVersion),
+    ...(from === undefined ? {} : { from: minorOf(from) }),
+    policies: readable(documents, 'ValidatingAdmissionPolicy', readPolicy),
+    bindings: readable(documents, 'ValidatingAdmissionPolicyBinding', readBinding),
+  });
+  return documents.flatMap((document) => {
+    const linted = linter.lint(document);
+    if (linted === undefined) return [];
+    return [{ ...linted, findings: linted.findings.filter(({ code }) => !ignore.includes(code)) }];
   });
 }
 
-/** GitOps tools take some refusals for a change that needs the object deleted and made anew (design decision 23). */
-function reasonNotes({ validations }: Policy): readonly string[] {
-  return validations.flatMap(({ reason }, index) =>
-    reason === 'Forbidden'
-      ? []
-      : [
-          `spec.validations[${String(index)}] has no reason Forbidden, so it is answered with code ${reason === 'RequestEntityTooLarge' ? '413' : '422'}: a GitOps tool may take that for a field that cannot be changed, and delete the object to make it anew`,
-        ],
-  );
+function readable<T extends Policy | Binding>(
+  documents: readonly InputDocument[],
+  kind: PolicyKind,
+  read: (object: KubeObject) => { readonly ok: true; readonly value: T } | { readonly ok: false },
+): readonly T[] {
+  return documents.flatMap(({ object }) => {
+    if (policyKindOf(object) !== kind) return [];
+    const result = read(object);
+    return result.ok ? [result.value] : [];
+  });
 }
 
-/** What the files say together. */
-class Given {
-  readonly #policies = new Set<string>();
-  /** What the bindings of a policy do. */
-  readonly #actions = new Map<string, string[]>();
+class Linter {
+  readonly #context: LintContext;
+  readonly #kinds: KindTypes;
+  readonly #stored = new Map<string, KubeObject>();
   readonly #names = new Map<string, number>();
 
-  constructor(documents: readonly InputDocument[]) {
+  constructor(documents: readonly InputDocument[], stored: readonly KubeObject[], context: LintContext) {
+    this.#context = context;
+    this.#kinds = new KindTypes(context.types);
+    for (const object of stored) this.#stored.set(nameOf(object), object);
     for (const { object } of documents) {
-      const kind = policyKindOf(object);
-      if (kind === undefined) continue;
-      const { name = '' } = object.metadata;
-      const key = `${kind} ${name}`;
-      this.#names.set(key, (this.#names.get(key) ?? 0) + 1);
-      if (kind === 'ValidatingAdmissionPolicy') this.#policies.add(name);
-      const bound = bindingOf(kind, object);
-      if (bound === undefined) continue;
-      const actions = this.#actions.get(bound.policyName) ?? [];
-      this.#actions.set(bound.policyName, [...actions, ...bound.validationActions]);
+      this.#names.set(nameOf(object), (this.#names.get(nameOf(object)) ?? 0) + 1);
     }
   }
 
-  /** Whether a binding of the policy denies, as one may that is not among the files. */
-  mayDeny(policy: string): boolean {
-    return this.#actions.get(policy)?.includes('Deny') ?? true;
-  }
-
-  notesOn(kind: PolicyKind, object: KubeObject): readonly string[] {
-    const { name = '' } = object.metadata;
-    const notes: string[] = [];
-    if ((this.#names.get(`${kind} ${name}`) ?? 0) > 1)
-      notes.push('there is another of this name in these files');
-    if (kind === 'ValidatingAdmissionPolicy') {
-      if (!this.#actions.has(name))
-        notes.push('no binding in these files names it: without one it is never asked');
-      return notes;
+  lint({ file, number, object }: InputDocument): Linted | undefined {
+    const { cel, minor } = this.#context;
+    const kind = policyKindOf(object);
+    const old = this.#stored.get(nameOf(object));
+    const answer = writeAnswerOf(object, cel, minor, old);
+    if (kind === undefined || answer === undefined) return undefined;
+    const { status, warnings } = answer;
+    const said = {
+      file,
+      document: number,
+      kind,
+      name: object.metadata.name ?? '',
+      ...(status === undefined ? {} : { status }),
+      warnings,
+    };
+    const twice = (this.#names.get(nameOf(object)) ?? 0) > 1 ? [nameTwice()] : [];
+    if (kind === 'ValidatingAdmissionPolicyBinding') {
+      const read = readBinding(object);
+      const findings = read.ok ? lintBinding(read.value, this.#context) : [];
+      return { ...said, typeWarnings: [], findings: [...findings, ...twice] };
     }
-    const policyName = bindingOf(kind, object)?.policyName;
-    if (policyName !== undefined && !this.#policies.has(policyName)) {
-      notes.push(`its policy ${JSON.stringify(policyName)} is not in these files`);
-    }
-    return notes;
+    const read = readPolicy(object);
+    if (!read.ok) return { ...said, typeWarnings: [], findings: twice };
+    // Only what is stored is checked for its types.
+    const typeWarnings =
+      status === undefined ? typeCheck(read.value, { cel, minor, kinds: this.#kinds }) : [];
+    const linted = lintPolicy(read.value, this.#context, old && storedPolicy(old));
+    return { ...said, typeWarnings, ...linted, findings: [...linted.findings, ...twice] };
   }
 }
 
-function bindingOf(kind: PolicyKind, object: KubeObject): Binding | undefined {
-  if (kind !== 'ValidatingAdmissionPolicyBinding') return undefined;
-  const read = readBinding(object);
+function nameOf({ kind, metadata }: KubeObject): string {
+  return `${kind} ${metadata.name ?? ''}`;
+}
+
+function nameTwice(): LintFinding {
+  return finding('LINT_NAME_TWICE', 'metadata.name', 'there is another of this name in these files');
+}
+
+function storedPolicy(object: KubeObject): Policy | undefined {
+  const read = readPolicy(object);
   return read.ok ? read.value : undefined;
 }

@@ -1,6 +1,13 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { KEYS } from '../config-keys.ts';
 import { GateError } from '../errors.ts';
+import {
+  LINT_CODES,
+  type LintCode,
+  type LintFinding,
+  type LintSeverity,
+} from '../policies/vap/lint-finding.ts';
+import type { ExpressionWarning } from '../policies/vap/typecheck.ts';
 import { lintDocuments, type Linted } from './lint-policies.ts';
 import { kubectlError } from './kubectl-error.ts';
 import { readObjectFiles } from './object-files.ts';
@@ -12,6 +19,9 @@ import type { Surroundings } from './surroundings.ts';
 interface Options {
   readonly crd: readonly string[];
   readonly kubeVersion: string;
+  readonly from?: string;
+  readonly old: readonly string[];
+  readonly ignore: readonly LintCode[];
   readonly strict?: true;
   readonly output: OutputFormat;
 }
@@ -23,12 +33,10 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
       'files or directories with policies and bindings, YAML or JSON; - reads standard input',
     )
     .addOption(
-      new Option(
+      repeated(
         '--crd <file>',
         'a file or directory with CustomResourceDefinitions, for their types; repeated',
-      )
-        .argParser((value: string, before: readonly string[]) => [...before, value])
-        .default([]),
+      ),
     )
     .option(
       '--kube-version <version>',
@@ -36,30 +44,69 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
       parsePolicyVersion,
       KEYS.policies.compatibilityVersion.fallback,
     )
+    .option(
+      '--from <version>',
+      'warn of what API servers of this version on, as of 1.30, would refuse',
+      parsePolicyVersion,
+    )
+    .addOption(
+      repeated(
+        '--old <file>',
+        'a file or directory with policies as they are stored: what is given is an update of them; repeated',
+      ),
+    )
+    .addOption(
+      new Option('--ignore <code>', 'say nothing of what has this code; repeated')
+        .argParser((value: string, before: readonly LintCode[]) => [...before, parseCode(value)])
+        .default([]),
+    )
     .option('--strict', 'let a warning be a no, too');
   addOutputOption(command);
   command.addHelpText(
     'after',
     `
 Says of each ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding what the API server would answer to whoever
-creates it, and what Kubernetes would later write into its status as type-checking warnings. Notes are ours. Exits with
-0 when all would be taken, 1 when one would be refused, or with --strict has a warning, 2 when there is nothing to read.
+creates it, and what Kubernetes would later write into its status as type-checking warnings. What has a code in brackets
+is ours: pacto-gate explain CODE says more. Exits with 0 when all would be taken, 1 when one would be refused or has an
+error, or with --strict has a warning, 2 when there is nothing to read. A note is never a no.
 
 Examples:
   pacto-gate lint examples/policies
-  pacto-gate lint policy.yaml --crd crds/ --kube-version 1.31 --strict`,
+  pacto-gate lint policy.yaml --crd crds/ --kube-version 1.31 --strict
+  pacto-gate lint policies/ --from 1.30 --ignore LINT_MESSAGE_MISSING`,
   );
   command.action(async (files: readonly string[], options: Options) => {
     finish(await lint(files, options, around));
   });
 }
 
+function repeated(flags: string, text: string): Option {
+  return new Option(flags, text)
+    .argParser((value: string, before: readonly string[]) => [...before, value])
+    .default([]);
+}
+
+function parseCode(text: string): LintCode {
+  const code = text.toUpperCase();
+  if (!isLintCode(code))
+    throw new InvalidArgumentError('there is no such code: pacto-gate explain lists them');
+  return code;
+}
+
+function isLintCode(code: string): code is LintCode {
+  return Object.hasOwn(LINT_CODES, code);
+}
+
 async function lint(files: readonly string[], options: Options, around: Surroundings): Promise<ExitCode> {
   const { documents } = await readObjectFiles(files, around, (file) => !isSuiteFile(file));
   const { documents: definitions } = await readObjectFiles(options.crd, around);
+  const { documents: stored } = await readObjectFiles(options.old, around, (file) => !isSuiteFile(file));
   const found = await lintDocuments(documents, {
     definitions: [...documents, ...definitions].map(({ object }) => object),
     kubeVersion: options.kubeVersion,
+    from: options.from,
+    stored: stored.map(({ object }) => object),
+    ignore: options.ignore,
   });
   if (found.length === 0) {
     throw new GateError(
@@ -68,31 +115,52 @@ async function lint(files: readonly string[], options: Options, around: Surround
     );
   }
   await show(around, options.output, found, plain(textOf(found)));
-  const isNo = ({ status, warnings, typeWarnings }: Linted): boolean =>
-    status !== undefined || (options.strict === true && warnings.length + typeWarnings.length > 0);
+  const isNo = (one: Linted): boolean =>
+    one.status !== undefined || count(one, 'error') > 0 || (options.strict === true && warningsOf(one) > 0);
   return found.some(isNo) ? EXIT.no : EXIT.ok;
+}
+
+function count({ findings }: Linted, wanted: LintSeverity): number {
+  return findings.filter(({ severity }) => severity === wanted).length;
+}
+
+function warningsOf(one: Linted): number {
+  return one.warnings.length + one.typeWarnings.length + count(one, 'warning');
 }
 
 function textOf(found: readonly Linted[]): string {
   const refused = found.filter(({ status }) => status !== undefined).length;
-  const warnings = found.reduce((sum, one) => sum + one.warnings.length + one.typeWarnings.length, 0);
+  const warnings = found.reduce((sum, one) => sum + warningsOf(one), 0);
   const last = `${String(found.length - refused)} would be taken, ${String(refused)} refused, ${String(warnings)} ${warnings === 1 ? 'warning' : 'warnings'}`;
   return [...found.map(blockOf), '', last].join('\n');
 }
 
-/** As kubectl would show it, and below that the type checking, whose text has several lines. */
-function blockOf({ file, kind, name, status, warnings, typeWarnings, notes }: Linted): string {
-  const isFine = status === undefined && warnings.length + typeWarnings.length === 0;
+/** As kubectl would show it, and below that the type checking, whose text has several lines, and what is ours. */
+function blockOf(one: Linted): string {
+  const { file, kind, name, status, warnings, typeWarnings, findings } = one;
+  const isFine = status === undefined && count(one, 'error') + warningsOf(one) === 0;
   return [
     `${file === '-' ? 'standard input' : file}: ${kind} ${name}${isFine ? ': ok' : ''}`,
     ...warnings.map((text) => `  Warning: ${text}`),
     ...(status === undefined ? [] : indented(kubectlError(status))),
-    ...typeWarnings.flatMap(({ fieldRef, warning }) => [
-      `  Type check: ${fieldRef}: ${firstLine(warning)}`,
-      ...indented(warning.trimEnd().split('\n').slice(1).join('\n'), '    '),
-    ]),
-    ...notes.map((text) => `  Note: ${text}`),
+    ...typeWarnings.map(typeWarningText),
+    ...findings.map(findingText),
   ].join('\n');
+}
+
+const SEVERITY_WORDS: Readonly<Record<LintSeverity, string>> = {
+  error: 'Error',
+  warning: 'Warning',
+  note: 'Note',
+};
+
+function findingText({ code, severity, field, message }: LintFinding): string {
+  return `  ${SEVERITY_WORDS[severity]}: ${field === '' ? '' : `${field}: `}${message} [${code}]`;
+}
+
+function typeWarningText({ fieldRef, warning }: ExpressionWarning): string {
+  const rest = warning.trimEnd().split('\n').slice(1).join('\n');
+  return [`  Type check: ${fieldRef}: ${firstLine(warning)}`, ...indented(rest, '    ')].join('\n');
 }
 
 function firstLine(text: string): string {

@@ -159,11 +159,19 @@ function refusalOf(object: KubeObject, cel: Cel, minor: number): readonly Refusa
     : [{ kind: object.kind, name: object.metadata.name ?? '', answer }];
 }
 
-/** @returns undefined for an object that is neither policy nor binding. */
-export function writeAnswerOf(object: KubeObject, cel: Cel, minor: number): WriteAnswer | undefined {
+/**
+ * @param old the object as it is stored, of an update
+ * @returns undefined for an object that is neither policy nor binding.
+ */
+export function writeAnswerOf(
+  object: KubeObject,
+  cel: Cel,
+  minor: number,
+  old?: KubeObject,
+): WriteAnswer | undefined {
   const kind = policyKindOf(object);
   if (kind === undefined) return undefined;
-  const options = { cel, minor, group: groupOf(object.apiVersion) };
+  const options = { cel, minor, group: groupOf(object.apiVersion), ...(old === undefined ? {} : { old }) };
   return kind === 'ValidatingAdmissionPolicy'
     ? answerPolicyWrite(object, options)
     : answerBindingWrite(object, options);

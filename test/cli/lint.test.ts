@@ -16,10 +16,11 @@ spec:
     resourceRules:
       - apiGroups: [${rule}]
         apiVersions: [v1]
-        operations: ['*']
+        operations: [CREATE, UPDATE]
         resources: [${rule === 'apps' ? 'deployments' : 'widgets'}]
   validations:
     - expression: ${JSON.stringify(expression)}
+      message: m
       reason: Forbidden
 ${more}
 ---
@@ -100,7 +101,7 @@ standard input: ValidatingAdmissionPolicyBinding p: ok
   it('knows the types of CustomResourceDefinitions that it is given', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'pacto-gate-lint-'));
     const file = join(directory, 'crd.json');
-    const schema = { type: 'object', properties: { size: { type: 'integer' } } };
+    const schema = { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] };
     await writeFile(
       file,
       JSON.stringify({
@@ -142,7 +143,7 @@ standard input: ValidatingAdmissionPolicyBinding p: ok
     ],
     [
       'of a reason that GitOps tools misread',
-      policy('true').replace('reason: Forbidden', 'message: m'),
+      policy('true').replace('reason: Forbidden', ''),
       'a GitOps tool may take that',
     ],
   ])('notes what is hardly meant, and takes it: %s', async (_what, text, note) => {
@@ -153,7 +154,7 @@ standard input: ValidatingAdmissionPolicyBinding p: ok
   });
 
   it('has nothing to note of a reason where nothing is denied', async () => {
-    const text = policy('true').replace('reason: Forbidden', 'message: m').replace('[Deny]', '[Warn]');
+    const text = policy('true').replace('reason: Forbidden', '').replace('[Deny]', '[Warn]');
     expect((await lint(text)).out).not.toContain('Note');
   });
 

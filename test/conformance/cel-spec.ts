@@ -187,7 +187,7 @@ function specFunction(name: string, overloads: readonly SpecOverload[]): Declare
   const definition = { name, overloads: made };
   return {
     name,
-    overloads: made.map((overload) => ({ overload, definition, generic: true, crossType: false })),
+    overloads: made.map((overload) => ({ overload, definition, generic: true, crossType: false, since: 0 })),
   };
 }
 

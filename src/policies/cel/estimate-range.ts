@@ -56,8 +56,8 @@ export interface EstimatedCall {
   readonly target: EstimatedNode | undefined;
   /** Without the receiver. */
   readonly args: readonly EstimatedNode[];
-  /** The size of what nothing is known of. */
-  readonly unknownSize: Range;
+  /** What is assumed of sizes of which nothing is known. Default: that nothing is. */
+  readonly unknownSize?: Range | undefined;
 }
 
 export interface CallEstimate {

@@ -160,7 +160,7 @@ class Estimator {
     let cost = NONE;
     let resultSize: Range | undefined;
     for (const overloadId of call.overloads) {
-      const facts = { overloadId, target, args, unknownSize: this.#assumed ?? UNKNOWN_SIZE };
+      const facts = { overloadId, target, args, unknownSize: this.#assumed };
       const estimate = this.#overloadCost(node, call, facts, argCosts);
       cost = uniteRanges(cost, estimate.cost);
       const size = estimate.resultSize;

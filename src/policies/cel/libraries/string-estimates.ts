@@ -5,6 +5,7 @@ import {
   type EstimateRule,
   type Range,
   UNBOUNDED,
+  UNKNOWN_SIZE,
   addRanges,
   fixed,
   multiplyRanges,
@@ -63,7 +64,7 @@ const split: EstimateRule = ({ target, args: [, limit] }) => {
   return { cost: reading(target, 2), resultSize: { min: 0n, max } };
 };
 
-const join: EstimateRule = ({ target, args: [separator], unknownSize }) => {
+const join: EstimateRule = ({ target, args: [separator], unknownSize = UNKNOWN_SIZE }) => {
   if (target === undefined) return undefined;
   const count = sizeOf(target);
   // Nothing is known of the elements, and nothing counts where not even their type is.

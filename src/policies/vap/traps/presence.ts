@@ -1,0 +1,138 @@
+/** Which fields of an object are there: always, perhaps or never. */
+import type { GroupVersionKind } from '../../../cluster/objects.ts';
+import { kindText, type OpenApiSchema, type OpenApiTypes } from '../openapi-schema.ts';
+
+/** `unknown`: nothing is said of the field where it is. */
+export type Presence = 'always' | 'optional' | 'never' | 'unknown';
+
+/** A place in an object. */
+export interface Place {
+  /** Undefined: nothing is known below. */
+  readonly schema: OpenApiSchema | undefined;
+  /** Of the kind whose object this is; undefined below lists, and where the kind is not known. */
+  readonly kind: string | undefined;
+  /** From the root, with a dot at the end. */
+  readonly path: string;
+  /** Whether an object may have fields that its schema does not name, as custom resources may. */
+  readonly isOpen: boolean;
+}
+
+export interface FieldPlace {
+  readonly presence: Presence;
+  readonly place: Place;
+}
+
+export const NOWHERE: Place = { schema: undefined, kind: undefined, path: '', isOpen: true };
+
+const TEXT: OpenApiSchema = { type: 'string' };
+const TEXTS: OpenApiSchema = { type: 'object', additionalProperties: TEXT };
+const ANYTHING: OpenApiSchema = {};
+
+/** Of an object of a kind of which no schema is known (vap.md O08: the name is there when policies are asked). */
+const METADATA: OpenApiSchema = {
+  type: 'object',
+  properties: {
+    name: TEXT,
+    uid: TEXT,
+    creationTimestamp: TEXT,
+    labels: TEXTS,
+    annotations: TEXTS,
+    generateName: TEXT,
+    deletionTimestamp: TEXT,
+    finalizers: { type: 'array', items: TEXT },
+    ownerReferences: { type: 'array', items: ANYTHING },
+  },
+};
+const UNKNOWN_KIND: OpenApiSchema = {
+  type: 'object',
+  properties: { apiVersion: TEXT, kind: TEXT, metadata: METADATA },
+  present: ['apiVersion', 'kind', 'metadata'],
+};
+/** `namespaceObject` (vap.md D10); every Namespace has the label of its name. */
+const NAMESPACE: OpenApiSchema = {
+  type: 'object',
+  properties: {
+    metadata: {
+      type: 'object',
+      properties: { name: TEXT, labels: TEXTS, annotations: TEXTS },
+      present: ['name', 'labels'],
+    },
+  },
+  present: ['metadata'],
+};
+/** Metadata of the object itself that every API server sets. */
+const METADATA_ALWAYS = new Set(['name', 'uid', 'creationTimestamp', 'namespace']);
+/** That are there at some times, and nobody asks whether. */
+const METADATA_MOSTLY = new Set(['generation', 'resourceVersion', 'managedFields', 'selfLink']);
+const LABEL_OF_NAME = 'kubernetes.io/metadata.name';
+
+export class ObjectPresence {
+  readonly #types: OpenApiTypes;
+
+  constructor(types: OpenApiTypes) {
+    this.#types = types;
+  }
+
+  /** @param kind undefined where it is not known */
+  root(kind: GroupVersionKind | undefined): Place {
+    const text = kind === undefined ? '' : kindText(kind);
+    const name = Object.hasOwn(this.#types.kinds, text) ? this.#types.kinds[text] : undefined;
+    if (name === undefined) return { schema: UNKNOWN_KIND, kind: '', path: '', isOpen: true };
+    // As custom-types.ts names them.
+    const isOpen = name.startsWith('custom ');
+    return { schema: this.#resolved({ ref: name }), kind: text, path: '', isOpen };
+  }
+
+  namespace(): Place {
+    return { schema: NAMESPACE, kind: undefined, path: '', isOpen: true };
+  }
+
+  field(at: Place, name: string): FieldPlace {
+    const { schema, kind, path, isOpen } = at;
+    if (schema === undefined) return { presence: 'unknown', place: NOWHERE };
+    const below = (next: OpenApiSchema | undefined): Place => ({
+      schema: this.#resolved(next),
+      kind,
+      path: `${path}${name}.`,
+      isOpen,
+    });
+    if (schema.additionalProperties !== undefined) {
+      const presence = name === LABEL_OF_NAME && path === 'metadata.labels.' ? 'unknown' : 'optional';
+      return { presence, place: below(schema.additionalProperties) };
+    }
+    const properties = schema.properties ?? {};
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const isRootMetadata = kind !== undefined && path === 'metadata.';
+    if (isRootMetadata && METADATA_ALWAYS.has(name)) return { presence: 'always', place: below(property) };
+    if (isRootMetadata && METADATA_MOSTLY.has(name)) return { presence: 'unknown', place: NOWHERE };
+    if (property === undefined) {
+      // An object of no properties may be one that keeps everything.
+      const isKnown = schema.properties !== undefined && !isOpen;
+      return { presence: isKnown ? 'never' : 'unknown', place: NOWHERE };
+    }
+    const isFilledIn = kind !== undefined && this.#filledIn(kind).includes(path + name);
+    const presence = isFilledIn || schema.present?.includes(name) === true ? 'always' : 'optional';
+    return { presence, place: below(property) };
+  }
+
+  /** What a list holds, or a map. */
+  element({ schema, isOpen }: Place): Place {
+    const of = schema?.items ?? schema?.additionalProperties;
+    return of === undefined ? NOWHERE : { schema: this.#resolved(of), kind: undefined, path: '', isOpen };
+  }
+
+  isMap({ schema }: Place): boolean {
+    return schema?.additionalProperties !== undefined;
+  }
+
+  #filledIn(kind: string): readonly string[] {
+    const { filledIn = {} } = this.#types;
+    return (Object.hasOwn(filledIn, kind) ? filledIn[kind] : undefined) ?? [];
+  }
+
+  #resolved(schema: OpenApiSchema | undefined): OpenApiSchema | undefined {
+    if (schema?.ref === undefined) return schema;
+    const { schemas } = this.#types;
+    return Object.hasOwn(schemas, schema.ref) ? schemas[schema.ref] : undefined;
+  }
+}
