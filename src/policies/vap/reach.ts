@@ -47,7 +47,7 @@ function nameOf({ group, resource }: Family): string {
   return group === '' ? resource : `${resource}.${group}`;
 }
 
-export function listed(names: readonly string[]): string {
+function listed(names: readonly string[]): string {
   const last = names.at(-1) ?? '';
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
 }
