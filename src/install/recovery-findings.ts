@@ -1,5 +1,6 @@
 /** What the simulation of an outage means to an operator: one finding for each entry, not for each request. */
-import { placeOf, type LiveEntry } from './live-entry.ts';
+import { WRITERS_PATH } from '../policies/vap/entry-name.ts';
+import { pathOf, placeOf, type LiveEntry } from './live-entry.ts';
 import { finding, type Finding } from './preflight-finding.ts';
 import type { AskedEntry, SimulatedStep } from './simulate.ts';
 
@@ -16,7 +17,10 @@ export function recoveryFindings(simulated: readonly SimulatedStep[]): readonly 
   return [
     ...byEntry(necessary.filter((one) => !isPointer(one))).map(blockedFinding),
     ...byEntry(necessary.filter(isPointer)).map(pointerFinding),
-    ...byEntry(blocked.filter((one) => one.step.need === 'comfort')).map(comfortFinding),
+    ...byEntry(blocked.filter((one) => one.step.need === 'comfort'))
+      // That nobody writes policies unchecked while the gate is away is what the entry is for (design decision 17).
+      .filter(({ asked }) => pathOf(asked.entry.client) !== WRITERS_PATH)
+      .map(comfortFinding),
     ...byEntry(simulated.filter(({ outcome }) => outcome === 'delayed')).map(delayedFinding),
   ];
 }

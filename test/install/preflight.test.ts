@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { GateError } from '../../src/errors.ts';
+import { DEPLOYMENT, HELM_RELEASE, KUSTOMIZATION } from '../../src/install/recovery-kinds.ts';
+import { anObject } from '../support/builders.ts';
+import { codesOf } from './support/preflight-case.ts';
+import { ENTRY, GATE_NAMESPACE, POLICIES, soundGate } from './support/sound-gate.ts';
+
+describe('preflight', () => {
+  it('finds nothing wrong with a gate as it should be', async () => {
+    const report = await soundGate().run();
+    expect(codesOf(report)).toEqual([]);
+    expect(report.unknown).toEqual([]);
+    expect(report.rights).toEqual([]);
+    const other = report.steps.filter(({ outcome }) => outcome !== 'possible');
+    // Whoever writes a custom policy is checked by the gate.
+    expect(other.map(({ id }) => id)).toEqual(['cure-custom-policy-update', 'cure-custom-binding-update']);
+  });
+});
+
+describe('what preflight may not read', () => {
+  it('is unknown, with the rights that are needed, and is never called fine', async () => {
+    const gate = soundGate();
+    gate.cluster.refuseCalls(new GateError('GATE_CLUSTER_FORBIDDEN', 'cannot list: forbidden'), ['list']);
+    const report = await gate.run();
+    expect(report.steps).toEqual([]);
+    expect(report.unknown.map(({ what }) => what)).toEqual([
+      'validatingwebhookconfigurations',
+      'mutatingwebhookconfigurations',
+      'namespaces',
+      'validatingadmissionpolicies',
+      `deployments of namespace ${GATE_NAMESPACE}`,
+      `networkpolicies of namespace ${GATE_NAMESPACE}`,
+    ]);
+    expect(report.rights).toContainEqual({
+      apiGroups: ['admissionregistration.k8s.io'],
+      resources: ['validatingwebhookconfigurations'],
+      verbs: ['list'],
+    });
+  });
+
+  it('is unknown where a kind is not served only if the answer says something else', async () => {
+    const gate = soundGate();
+    gate.cluster.refuseCalls(new GateError('GATE_CLUSTER_UNREACHABLE', 'cannot list: no answer'), ['list']);
+    expect((await gate.run()).unknown).toHaveLength(6);
+    const other = soundGate();
+    other.cluster.refuseCalls(new GateError('GATE_CLUSTER_UNSUPPORTED', 'cannot list: 404'), ['list']);
+    expect((await other.run()).unknown).toEqual([]);
+  });
+
+  it('is unknown where a condition asks the authorizer', async () => {
+    const gate = soundGate();
+    gate.change(POLICIES, ENTRY, {
+      rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['nodes'], scope: '*' }],
+      matchConditions: [
+        { name: 'ask', expression: "!authorizer.group('').resource('nodes').check('breakglass').allowed()" },
+      ],
+    });
+    const { steps, unknown } = await gate.run();
+    expect(steps.filter(({ outcome }) => outcome === 'unknown').map(({ id }) => id)).toEqual([
+      'node-create',
+      'node-update',
+      'node-delete',
+    ]);
+    expect(unknown).toHaveLength(3);
+    expect(unknown[0]).toEqual({
+      what: 'whether a kubelet registers its Node',
+      why: `a match condition of ${ENTRY} asks the authorizer`,
+    });
+  });
+});
+
+describe('what deploys the gate', () => {
+  it('is found from the Deployment upwards', async () => {
+    const gate = soundGate();
+    const flux = (kind: string, group: string, name: string): Record<string, string> => ({
+      [`${group}.toolkit.fluxcd.io/name`]: name,
+      [`${group}.toolkit.fluxcd.io/namespace`]: kind,
+    });
+    gate.put(
+      DEPLOYMENT,
+      anObject(
+        DEPLOYMENT,
+        {
+          namespace: GATE_NAMESPACE,
+          name: 'pacto-gate',
+          labels: { 'app.kubernetes.io/name': 'pacto-gate', ...flux('delivery', 'helm', 'gate') },
+          annotations: {
+            'argocd.argoproj.io/tracking-id': 'apps_platform:apps/Deployment:pacto-system/pacto-gate',
+          },
+        },
+        { spec: { template: { metadata: { labels: { app: 'gate' } } } } },
+      ),
+    );
+    gate.put(
+      HELM_RELEASE,
+      anObject(HELM_RELEASE, {
+        namespace: 'delivery',
+        name: 'gate',
+        labels: flux('flux-system', 'kustomize', 'platform'),
+      }),
+    );
+    gate.put(KUSTOMIZATION, anObject(KUSTOMIZATION, { namespace: 'flux-system', name: 'platform' }));
+    const { steps } = await gate.run();
+    expect(
+      steps
+        .filter(({ id }) => id.startsWith('pointer-'))
+        .map(({ id }) => id.replace(/-(update|status)$/, '')),
+    ).toEqual(
+      expect.arrayContaining([
+        'pointer-helmrelease-delivery-gate',
+        'pointer-kustomization-flux-system-platform',
+        'pointer-application-apps-platform',
+      ]),
+    );
+  });
+});
