@@ -46,8 +46,13 @@ export function entriesOf(
       policies: (found?.policies ?? []).map(({ policy }) => policy),
       bindings: (found?.bindings ?? []).map(({ binding }) => binding),
       ...(served === undefined ? {} : { served }),
-      // Where the servers are is part of the gate, wherever the installer may run.
-      excludedNamespaces: [...policies.excludedNamespaces, ...(beside === undefined ? [] : [beside])],
+      excludedNamespaces: [
+        ...policies.excludedNamespaces,
+        // Where the servers are is part of the gate, wherever the installer may run.
+        ...(beside === undefined ? [] : [beside]),
+        // A policy that denies everything must not keep the ConfigMap that it comes from.
+        ...(policies.sources.includes('configMaps') ? policies.namespaces : []),
+      ],
       ...(own === undefined ? {} : { ownNamespace: own }),
       writers: policies.sources.includes('customResources'),
       ...of,

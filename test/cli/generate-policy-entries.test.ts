@@ -247,6 +247,22 @@ describe('generate webhooks with policies', () => {
   });
 });
 
+describe('the namespaces of policies that come from ConfigMaps', () => {
+  const excluded = async (...sources: string[]): Promise<readonly string[] | undefined> => {
+    const cluster = ['--from-cluster', '--cluster-directory', file('cluster')];
+    const ran = await fromFiles('--policies-namespaces', 'rules', ...sources, ...cluster);
+    return entriesOf(ran)[0]?.namespaceSelector.matchExpressions?.[0]?.values;
+  };
+
+  it('are never reached: a policy that denies everything can still be taken away there', async () => {
+    expect(await excluded('--policies-sources', 'configMaps')).toContain('rules');
+  });
+
+  it('are reached where no policy comes from ConfigMaps', async () => {
+    expect(await excluded()).not.toContain('rules');
+  });
+});
+
 describe('generate policies', () => {
   const policies = (...argv: string[]): Promise<Ran> => runCommand(['generate', 'policies', ...argv]);
 
