@@ -46,6 +46,16 @@ const COMMANDS: readonly Entry[] = [
     load: () => import('./lint.ts'),
   },
   {
+    path: ['explain'],
+    summary: 'say what a code means and what to do about it',
+    load: () => import('./explain.ts'),
+  },
+  {
+    path: ['uninstall'],
+    summary: 'empty the webhook configurations before the servers go',
+    load: () => import('./uninstall.ts'),
+  },
+  {
     path: ['certs', 'issue'],
     summary: 'issue a certificate below a CA of your own',
     load: () => import('./certs-issue.ts'),

@@ -1,0 +1,80 @@
+import type { Command } from 'commander';
+import { ERROR_CODES, GateError, quote } from '../errors.ts';
+import { FINDING_CODES } from '../policies/finding.ts';
+import { LINT_CODES } from '../policies/vap/lint-finding.ts';
+import { readExplanations, type Explanation } from './explanations.ts';
+import { addOutputOption, EXIT, show, table, type ExitCode, type OutputFormat } from './output.ts';
+import type { Surroundings } from './surroundings.ts';
+
+interface Explained extends Explanation {
+  readonly code: string;
+  /** What has the code: an error of ours, a denial, or a finding of lint. */
+  readonly of: 'error' | 'denial' | 'lint';
+  /** What is done with the error, or how severe the finding is. */
+  readonly kind?: string;
+}
+
+export function define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void {
+  command.argument(
+    '[code]',
+    'a code as errors, denials and findings of lint have it; without it, all of them',
+  );
+  addOutputOption(command);
+  command.addHelpText(
+    'after',
+    `
+The texts are those of docs/errors.md and docs/lint.md.
+
+Examples:
+  pacto-gate explain LINT_FIELD_UNGUARDED
+  pacto-gate explain GATE_UNSYNCED
+  pacto-gate explain`,
+  );
+  command.action(async (code: string | undefined, { output }: { readonly output: OutputFormat }) => {
+    const all = await explained();
+    if (code === undefined) {
+      const rows = all.map((one) => [one.code, one.kind ?? one.of, one.summary]);
+      await show(around, output, all, table(rows));
+    } else {
+      const one = find(all, code);
+      await show(around, output, one, textOf(one));
+    }
+    finish(EXIT.ok);
+  });
+}
+
+async function explained(): Promise<readonly Explained[]> {
+  const { errors, denials, findings } = await readExplanations();
+  return [
+    ...explain(FINDING_CODES, denials, () => ({ of: 'denial' })),
+    ...explain(ERROR_CODES, errors, (kind) => ({ of: 'error', kind })),
+    ...explain(LINT_CODES, findings, (kind) => ({ of: 'lint', kind })),
+  ];
+}
+
+function explain(
+  codes: Readonly<Record<string, string>>,
+  explanations: ReadonlyMap<string, Explanation>,
+  of: (value: string) => Pick<Explained, 'of' | 'kind'>,
+): readonly Explained[] {
+  return Object.entries(codes).flatMap(([code, value]) => {
+    const explanation = explanations.get(code);
+    return explanation === undefined ? [] : [{ code, ...of(value), ...explanation }];
+  });
+}
+
+/** @throws GateError GATE_INPUT_FILE for a code that nobody has */
+function find(all: readonly Explained[], text: string): Explained {
+  // As it is copied out of a log line or a denial.
+  const code = text.replace(/^\[|\]$/g, '').toUpperCase();
+  const found = all.find((one) => one.code === code);
+  if (found !== undefined) return found;
+  const near = all.map((one) => one.code).filter((one) => one.includes(code) || code.includes(one));
+  const hint =
+    near.length === 0 ? 'pacto-gate explain lists all' : `did you mean ${near.slice(0, 3).join(', ')}`;
+  throw new GateError('GATE_INPUT_FILE', `there is no code ${quote(text)}: ${hint}`);
+}
+
+function textOf({ code, of, kind, text }: Explained): string {
+  return [`${code} (${of}${kind === undefined ? '' : `, ${kind}`})`, '', text].join('\n');
+}

@@ -1,0 +1,62 @@
+/** The sections of docs/errors.md and docs/lint.md, which are delivered with the program: the one place of these texts. */
+import { readFile } from 'node:fs/promises';
+
+export interface Explanation {
+  /** The first sentence that is not how severe it is. */
+  readonly summary: string;
+  /** In Markdown, as in the page. */
+  readonly text: string;
+}
+
+export interface Explanations {
+  readonly errors: ReadonlyMap<string, Explanation>;
+  readonly denials: ReadonlyMap<string, Explanation>;
+  readonly findings: ReadonlyMap<string, Explanation>;
+}
+
+/** @throws Error of the file system where the pages are not beside the program */
+export async function readExplanations(): Promise<Explanations> {
+  const [errors, lint] = await Promise.all([readPage('errors.md'), readPage('lint.md')]);
+  return {
+    errors: sectionsOf(errors, 'Errors'),
+    denials: sectionsOf(errors, 'Denials'),
+    findings: sectionsOf(lint, 'Findings'),
+  };
+}
+
+/** In the sources, beside them; in a bundle, beside the program, of which this is a part that may lie in a folder below. */
+async function readPage(name: string): Promise<string> {
+  const places = [`../../docs/${name}`, `../docs/${name}`, `./docs/${name}`];
+  let failure: unknown;
+  for (const place of places) {
+    try {
+      return await readFile(new URL(place, import.meta.url), 'utf8');
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** By the heading of each. */
+function sectionsOf(page: string, chapter: string): ReadonlyMap<string, Explanation> {
+  const [, after = ''] = page.split(`\n## ${chapter}\n`);
+  const [body = ''] = after.split('\n## ');
+  const sections = body.split(/^### /m).slice(1);
+  return new Map(
+    sections.map((section) => {
+      const end = section.indexOf('\n');
+      const text = section.slice(end).trim();
+      return [section.slice(0, end).trim(), { summary: summaryOf(text), text }];
+    }),
+  );
+}
+
+function summaryOf(text: string): string {
+  const said = text.replace(/^(?:Error|Warning|Note)\. /, '');
+  const [sentence = said] = /^.*?(?:\.(?=\s)|$)/s.exec(said) ?? [];
+  return sentence
+    .replace(/\.$/, '')
+    .replaceAll('\n', ' ')
+    .replace(/\[([^\]]+)\]\([^)]*\)/g, '$1');
+}

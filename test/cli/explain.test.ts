@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { ERROR_CODES } from '../../src/errors.ts';
+import { FINDING_CODES } from '../../src/policies/finding.ts';
+import { LINT_CODES } from '../../src/policies/vap/lint-finding.ts';
+import { runCommand } from './run-command.ts';
+
+interface Explained {
+  readonly code: string;
+  readonly summary: string;
+  readonly text: string;
+}
+
+const CODES = [FINDING_CODES, ERROR_CODES, LINT_CODES].flatMap((codes) => Object.keys(codes));
+
+describe('explain', () => {
+  it('lists every code there is, each with a sentence', async () => {
+    const { code, out } = await runCommand(['explain', '-o', 'json']);
+    expect(code).toBe(0);
+    const all = JSON.parse(out) as readonly Explained[];
+    expect(all.map((one) => one.code)).toEqual(CODES);
+    const unsaid = all.filter(({ summary, text }) => summary.length < 10 || text.length < summary.length);
+    expect(unsaid).toEqual([]);
+    const { out: text } = await runCommand(['explain']);
+    expect(text.trimEnd().split('\n')).toHaveLength(CODES.length);
+  });
+
+  it.each(CODES)('explains %s', async (code) => {
+    const ran = await runCommand(['explain', code]);
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toMatch(new RegExp(`^${code} \\((?:error|denial|lint)`));
+    expect(ran.out).not.toContain('\n### ');
+  });
+
+  it('shows what is wrong and what is right, and takes a code as it is copied', async () => {
+    const { out } = await runCommand(['explain', '[lint_field_unguarded]']);
+    expect(out).toContain('LINT_FIELD_UNGUARDED (lint, warning)');
+    expect(out).toContain('# bad');
+    expect(out).toContain('# good');
+  });
+
+  it('shows what to do about a denial, and about an error', async () => {
+    expect((await runCommand(['explain', 'NODE_CLAIM_MISSING'])).out).toContain('- The operator: ');
+    expect((await runCommand(['explain', 'GATE_UNSYNCED'])).out).toContain('(error, retry)');
+  });
+
+  it.each([
+    ['one that nobody has', 'LINT_NOTHING', 'pacto-gate explain lists all'],
+    ['part of one', 'POD_UNKNOWN', 'did you mean NODE_POD_UNKNOWN'],
+  ])('refuses %s with code 2', async (_what, code, hint) => {
+    const ran = await runCommand(['explain', code]);
+    expect(ran).toMatchObject({ code: 2, out: '' });
+    expect(ran.err).toContain(hint);
+  });
+});
