@@ -313,7 +313,7 @@ export const KEYS = {
       paramKind,
       [],
       'kinds other than Secret, such as v1/ConfigMap or group/version/Kind[:plural][:Cluster]',
-      'Kinds that policies may have as paramKind. Parameters are read by name. :Cluster is for kinds without ' +
+      'Kinds that policies may have as paramKind; they are watched, or read when needed with state live. :Cluster is for kinds without ' +
         'namespaces, :plural for kinds whose resource is not their name with an s.',
     ),
     excludedNamespaces: list(
