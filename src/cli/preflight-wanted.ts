@@ -2,11 +2,11 @@
 import { entriesOf } from '../app-entries.ts';
 import { policyNamespaces, wantsPolicies } from '../app-policy-settings.ts';
 import { openPolicySources } from '../app-policy-sources.ts';
+import { targetOf } from '../app-target.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config.ts';
 import { GateError, messageOf } from '../errors.ts';
-import { checkBundle, plainBundle } from '../http/certificate.ts';
 import type { LiveEntry } from '../install/live-entry.ts';
 import type { Wanted } from '../install/preflight.ts';
 import { finding, type Finding, type Unknown } from '../install/preflight-finding.ts';
@@ -14,7 +14,7 @@ import { silentLog } from '../log.ts';
 import type { ClientTarget } from '../policies/entry.ts';
 import { POLICIES_CONFIGURATION, type PolicyReach, type ServedResource } from '../policies/vap/entries.ts';
 import type { SourcedPolicies } from '../policies/vap/sources.ts';
-import { readInputFile } from './input-file.ts';
+import { bundleOf } from './entry-target.ts';
 
 const IDENTITY_CONFIGURATION = 'pacto-gate-node-identity';
 
@@ -34,9 +34,8 @@ export async function wantedEntries(
   live: readonly LiveEntry[],
 ): Promise<Wanted> {
   const config = withNamespace(given, namespace);
-  const { caFile, timeoutSeconds } = config.installer;
   const said = targetOf(config);
-  const caBundle = caFile === undefined ? undefined : await readBundle(caFile);
+  const caBundle = await bundleOf({}, config);
   const kubeMinor = await minorOf(parts.cluster);
   if (typeof kubeMinor !== 'number')
     return {
@@ -52,7 +51,7 @@ export async function wantedEntries(
   const served = await servedBy(parts.cluster);
   const entries = entriesOf(config, {
     target: said ?? NOWHERE,
-    timeoutSeconds,
+    timeoutSeconds: config.installer.timeoutSeconds,
     kubeMinor,
     ...(caBundle !== undefined && { caBundle }),
     ...(served !== undefined && { served }),
@@ -88,21 +87,6 @@ export function namespacesOf(config: Config, namespace: string | undefined): rea
     if (error instanceof GateError) return [];
     throw error;
   }
-}
-
-function targetOf({ installer }: Config): ClientTarget | undefined {
-  const { service, url } = installer;
-  if (url !== undefined) return { url };
-  const [, namespace, name, port = '443'] = /^([^/:]+)\/([^/:]+)(?::(\d+))?$/.exec(service ?? '') ?? [];
-  return namespace === undefined || name === undefined
-    ? undefined
-    : { service: { namespace, name, port: Number(port) } };
-}
-
-async function readBundle(file: string): Promise<string> {
-  const pem = await readInputFile(file);
-  checkBundle(pem, `file ${file}`, 'GATE_INPUT_FILE');
-  return plainBundle(pem);
 }
 
 async function minorOf(cluster: Cluster): Promise<number | { readonly why: string }> {

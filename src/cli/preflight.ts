@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { gateNamespaceOf } from '../app-target.ts';
 import type { Config } from '../config.ts';
 import { identitySettings } from '../policies/identity/settings.ts';
 import type { PreflightReport } from '../install/preflight.ts';
@@ -64,7 +65,7 @@ async function run(
     const report = await preflight({
       cluster,
       nowMs: around.clock.now(),
-      namespace: namespaceOf(config),
+      namespace: gateNamespaceOf(config),
       policyNamespaces: (namespace) => namespacesOf(config, namespace),
       excludedNamespaces: config.policies.excludedNamespaces,
       agentNamespaces: agentNamespaces(config),
@@ -78,15 +79,6 @@ async function run(
   } finally {
     await cluster.close();
   }
-}
-
-function namespaceOf({ installer, environment }: Config): string | undefined {
-  const [ofService] = (installer.service ?? '').split('/');
-  return (
-    installer.namespace ??
-    environment.podNamespace ??
-    (installer.service === undefined ? undefined : ofService)
-  );
 }
 
 function agentNamespaces({ identity }: Config): readonly string[] {

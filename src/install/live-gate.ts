@@ -1,9 +1,10 @@
 /** The gate as its objects in a cluster show it: its Deployment, what deploys it, and its Namespace. */
-import { NAMESPACE, NATIVE_POLICY, GATE_GROUP, type Kind } from '../cluster/kinds.ts';
+import { NAMESPACE, NATIVE_POLICY, type Kind } from '../cluster/kinds.ts';
 import type { KubeObject } from '../cluster/objects.ts';
 import type { Labels } from '../policies/vap/label-selector.ts';
 import type { LiveCluster } from './live-cluster.ts';
 import { fieldsIn, fieldsOf, type LiveEntry } from './live-entry.ts';
+import { MANAGED_SELECTOR } from './names.ts';
 import { APPLICATION, DEPLOYMENT, HELM_RELEASE, KUSTOMIZATION } from './recovery-kinds.ts';
 import type { Pointer, RecoverySite } from './recovery-step.ts';
 
@@ -31,7 +32,7 @@ export async function readGate(live: LiveCluster, where: GateWhereabouts): Promi
   const found = await live.list(NAMESPACE);
   const namespaces =
     found && new Map(found.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
-  const native = await live.list(NATIVE_POLICY, { labelSelector: `${GATE_GROUP}/managed-by=${NAME}` });
+  const native = await live.list(NATIVE_POLICY, { labelSelector: MANAGED_SELECTOR });
   const deployment =
     namespace === undefined ? undefined : deploymentOf(await live.list(DEPLOYMENT, { namespace }));
   return {

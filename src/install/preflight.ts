@@ -8,8 +8,9 @@ import type { WebhookConfiguration } from '../policies/entry.ts';
 import type { Labels } from '../policies/vap/label-selector.ts';
 import { diffConfigurations } from './configuration-diff.ts';
 import { LiveCluster, preflightRights, type Right } from './live-cluster.ts';
-import type { LiveEntry } from './live-entry.ts';
+import { policyOf, type LiveEntry } from './live-entry.ts';
 import { namespaceOf, readGate, type LiveGate } from './live-gate.ts';
+import { CANARY_NAME } from './names.ts';
 import { checkNamespaces } from './namespace-checks.ts';
 import type { Finding, Unknown } from './preflight-finding.ts';
 import { foreignFindings, recoveryFindings } from './recovery-findings.ts';
@@ -80,7 +81,8 @@ export interface PreflightReport {
 export async function preflight(input: PreflightInput): Promise<PreflightReport> {
   const live = new LiveCluster(input.cluster);
   const found = await live.entries();
-  const entries = found?.entries ?? [];
+  // An installer that proves something just now has an entry for that, which selects one object of its own.
+  const entries = (found?.entries ?? []).filter(({ client }) => policyOf(client) !== CANARY_NAME);
   const namespace = input.namespace ?? namespaceOf(entries);
   const gate = await readGate(live, { namespace, policyNamespaces: input.policyNamespaces(namespace) });
   const wanted = await input.wanted(namespace, entries);
