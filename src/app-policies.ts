@@ -10,6 +10,7 @@ import type { Log } from './log.ts';
 import type { PolicyFacts } from './metrics.ts';
 import { Cel } from './policies/cel/cel.ts';
 import { minorOf, type PolicyKind } from './policies/vap/policy-objects.ts';
+import { neverAsked } from './policies/vap/reach.ts';
 import { policySetSteps, type PolicySet } from './policies/vap/policy-set.ts';
 import type { SourcedPolicies } from './policies/vap/sources.ts';
 import type { Binding, Policy } from './policies/vap/types.ts';
@@ -245,7 +246,10 @@ interface PolicyProblem {
 }
 
 /** What keeps a policy from being enforced as its writer will have meant it. */
-function problemsOf(found: SourcedPolicies, set: Pick<PolicySet, 'problems'>): readonly PolicyProblem[] {
+function problemsOf(
+  found: SourcedPolicies,
+  set: Pick<PolicySet, 'problems' | 'bound'>,
+): readonly PolicyProblem[] {
   return [
     ...found.problems.map(({ kind, name, message }) => ({ kind, name, message })),
     ...set.problems.map(({ policy: name, field, error }) => ({
@@ -253,6 +257,11 @@ function problemsOf(found: SourcedPolicies, set: Pick<PolicySet, 'problems'>): r
       name,
       message: `${field} does not compile: ${error}`,
     })),
+    ...set.bound.flatMap(({ compiled: { policy } }) => {
+      const message = policy.matchConstraints && neverAsked(policy.matchConstraints);
+      if (message === undefined) return [];
+      return [{ kind: 'ValidatingAdmissionPolicy' as const, name: policy.name, message }];
+    }),
   ];
 }
 

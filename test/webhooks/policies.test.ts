@@ -338,6 +338,19 @@ describe('the authorizer', () => {
   });
 });
 
+const matching = (resource: string): object => ({
+  matchConstraints: {
+    resourceRules: [
+      {
+        apiGroups: ['admissionregistration.k8s.io'],
+        apiVersions: ['*'],
+        operations: ['*'],
+        resources: [resource],
+      },
+    ],
+  },
+});
+
 describe('files of policies', () => {
   it('stay enforced beside a policy that does not compile, which follows its failurePolicy and is reported', async () => {
     const objects = [
@@ -364,6 +377,11 @@ describe('files of policies', () => {
     ['a binding without its policy', [binding('gone')], 'there is no policy'],
     ['a policy without a binding', [policy('p', denies('true'))], 'has no binding'],
     ['a value of a wrong type', [policy('p', { validations: 7 })], 'left out'],
+    [
+      'what no webhook is asked about',
+      [policy('p', { ...denies('true'), ...matching('validatingwebhookconfigurations') }), binding('p')],
+      'requests about validatingwebhookconfigurations.admissionregistration.k8s.io can be refused by a policy of the API server alone',
+    ],
     [
       'a name that is there twice',
       [policy('p', denies('true')), policy('p', denies('true')), binding('p')],

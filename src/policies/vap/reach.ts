@@ -26,7 +26,7 @@ export function takenFrom(taking: Taking): readonly string[] {
   const { match } = taking;
   const direct = NEVER_REACHED.filter((family) => family.isLost && isAbout(match, family));
   const kinds = match.matchPolicy === 'Equivalent' ? withEquivalents(direct) : direct;
-  const unasked = NEVER_ASKED.filter((family) => family.isLost && isAbout(match, family));
+  const unasked = neverAsked(match);
   return [
     ...namespacesTaken(taking),
     ...(kinds.length === 0
@@ -34,12 +34,16 @@ export function takenFrom(taking: Taking): readonly string[] {
       : [
           `requests about ${listed(kinds.map(nameOf))} are not sent to the gate: a cluster whose gate is down needs them to recover, and so does the gate`,
         ]),
-    ...(unasked.length === 0
-      ? []
-      : [
-          `requests about ${listed(unasked.map(nameOf))} can be refused by a policy of the API server alone: it asks no webhook about them`,
-        ]),
+    ...(unasked === undefined ? [] : [unasked]),
   ];
+}
+
+/** What no webhook can enforce of a policy, on no cluster (vap.md F5); undefined where there is nothing. */
+export function neverAsked(match: MatchResources): string | undefined {
+  const unasked = NEVER_ASKED.filter((family) => family.isLost && isAbout(match, family));
+  return unasked.length === 0
+    ? undefined
+    : `requests about ${listed(unasked.map(nameOf))} can be refused by a policy of the API server alone: it asks no webhook about them`;
 }
 
 function nameOf({ group, resource }: Family): string {
