@@ -204,5 +204,14 @@ clusterSuite('what policies look up on 1.29', { versions: ['1.29'] }, () => {
       const loud = gate.log().filter(({ level }) => level === 'warn' || level === 'error');
       expect(loud).toEqual([]);
     });
+
+    it('asked as often as it says', async () => {
+      const { text } = await ask(gate.metricsUrl);
+      const calls = [...text.matchAll(/^pacto_gate_live_calls_total\{call="(\w+)",outcome="(\w+)"\}/gm)];
+      // Beside what watches have: a parameter, and a namespace, that are not there.
+      const expected = state === 'live' ? ['access', 'get', 'list'] : ['access', 'get'];
+      expect(calls.map(([, call = '']) => call).toSorted()).toEqual(expected);
+      expect(new Set(calls.map(([, , outcome]) => outcome))).toEqual(new Set(['answered']));
+    });
   });
 });
