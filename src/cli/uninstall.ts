@@ -1,0 +1,149 @@
+import type { Command } from 'commander';
+import { gateNamespaceOf } from '../app-target.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { GATE_GROUP, GATE_POLICY, GATE_POLICY_BINDING } from '../cluster/kinds.ts';
+import type { Config } from '../config.ts';
+import { INSTALLER_LEASE } from '../install/names.ts';
+import type { UninstallPlan } from '../install/uninstall.ts';
+import { addConfigOptions, type GivenConfig } from './config-options.ts';
+import { addOutputOption, EXIT, plain, say, show, type ExitCode, type OutputFormat } from './output.ts';
+import type { Surroundings } from './surroundings.ts';
+
+interface Options {
+  readonly yes?: true;
+  readonly native?: true;
+  readonly output: OutputFormat;
+}
+
+export function define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void {
+  command
+    .option('--yes', 'do it; without, nothing is written and this says what would be done')
+    .option('--native', 'remove native policies and bindings that the installer wrote, too');
+  const given = addConfigOptions(command, ['cluster', 'installer']);
+  addOutputOption(command);
+  command.addHelpText(
+    'after',
+    `
+Empties the webhook configurations of the gate, whoever filled them, so that no entry asks a server that is taken away,
+and says what is left to delete. Stop the installer first: it would fill them again. Native policies enforce without the
+gate, and stay unless --native is given.
+
+Examples:
+  pacto-gate uninstall --cluster-source kubeconfig --installer-namespace pacto-system
+  pacto-gate uninstall --cluster-source kubeconfig --installer-namespace pacto-system --native --yes`,
+  );
+  command.action(async (options: Options) => {
+    finish(await run(command, given, options, around));
+  });
+}
+
+async function run(
+  command: Command,
+  given: GivenConfig,
+  options: Options,
+  around: Surroundings,
+): Promise<ExitCode> {
+  const config = await given.read(around, command);
+  if (config === undefined) return EXIT.usage;
+  if (options.yes === true && config.cluster.source === 'directory') {
+    say(around, 'cluster.directory: files are never written; leave --yes out to see what would be done');
+    return EXIT.usage;
+  }
+  const { openClusterOf } = await import('./open-cluster.ts');
+  const cluster = await openClusterOf(config, around.clock, around);
+  if (cluster === undefined) {
+    say(around, 'there is no cluster: give --cluster-kubeconfig, KUBECONFIG or --cluster-directory');
+    return EXIT.usage;
+  }
+  try {
+    return await uninstallFrom(cluster, config, options, around);
+  } finally {
+    await cluster.close();
+  }
+}
+
+async function uninstallFrom(
+  cluster: Cluster,
+  config: Config,
+  options: Options,
+  around: Surroundings,
+): Promise<ExitCode> {
+  const { output } = options;
+  const [yes, native] = [options.yes === true, options.native === true];
+  const [
+    { planUninstall, runningInstaller, uninstall },
+    { IDENTITY_CONFIGURATION },
+    { POLICIES_CONFIGURATION },
+  ] = await Promise.all([
+    import('../install/uninstall.ts'),
+    import('../policies/identity/entries.ts'),
+    import('../policies/vap/entries.ts'),
+  ]);
+  const namespace = gateNamespaceOf(config);
+  const plan = await planUninstall(cluster, [POLICIES_CONFIGURATION, IDENTITY_CONFIGURATION]);
+  const installer =
+    namespace === undefined ? undefined : await runningInstaller(cluster, namespace, around.clock.now());
+  if (namespace === undefined)
+    say(
+      around,
+      `whether an installer runs is not known: give --installer-namespace, where its Lease ${INSTALLER_LEASE} is`,
+    );
+  if (installer !== undefined) {
+    const message = `the installer ${installer} runs, and would fill the configurations again: stop it first (scale its Deployment to 0)`;
+    say(around, message);
+    if (yes) return EXIT.no;
+  }
+  if (yes) await uninstall(cluster, plan, native);
+  const left = leftOver(plan, native);
+  const done = { done: yes, ...plan, removesNative: native, left };
+  await show(around, output, done, plain(textOf(plan, { yes, native, left })));
+  return EXIT.ok;
+}
+
+/** What others made, and others delete. */
+function leftOver({ configurations, natives }: UninstallPlan, native: boolean): readonly string[] {
+  const crds = [GATE_POLICY, GATE_POLICY_BINDING].map(({ resource }) => `${resource}.${GATE_GROUP}`);
+  return [
+    ...configurations.map(({ name }) => `kubectl delete validatingwebhookconfiguration ${name}`),
+    ...(natives.length > 0 && !native ? ['pacto-gate uninstall --native --yes'] : []),
+    `kubectl delete customresourcedefinition --ignore-not-found ${crds.join(' ')}`,
+  ];
+}
+
+function textOf(
+  { configurations, natives }: UninstallPlan,
+  {
+    yes,
+    native,
+    left,
+  }: { readonly yes: boolean; readonly native: boolean; readonly left: readonly string[] },
+): string {
+  const verb = (did: string, would: string): string => (yes ? did : would);
+  const entries = configurations.flatMap(({ name, entries: held }) =>
+    held.length === 0
+      ? [`${name} is empty already`]
+      : [
+          `${verb('emptied', 'would empty')} ${name} (${String(held.length)} entries):`,
+          ...held.map((one) => `  ${one}`),
+        ],
+  );
+  return [
+    ...(configurations.length === 0 ? ['there is no webhook configuration of the gate'] : entries),
+    ...(natives.length === 0 ? [] : nativeLines(natives, native, verb)),
+    ...(yes ? [] : ['nothing was written: give --yes to do it']),
+    'Left to delete, once the servers are gone, with the Deployments and the namespace of the gate:',
+    ...left.map((line) => `  ${line}`),
+  ].join('\n');
+}
+
+function nativeLines(
+  natives: readonly string[],
+  native: boolean,
+  verb: (did: string, would: string) => string,
+): readonly string[] {
+  const what = native ? verb('removed', 'would remove') : 'stay, and go on enforcing';
+  const head = native
+    ? `${what} ${String(natives.length)} native objects:`
+    : `${String(natives.length)} native objects ${what}:`;
+  return [head, ...natives.map((one) => `  ${one}`)];
+}

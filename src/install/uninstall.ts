@@ -1,0 +1,110 @@
+/**
+ * Taking the gate out of a cluster without stopping it: entries go first, so that none asks a server that is no more
+ * (design decision 22). Objects that others made (configurations, CRDs, the namespace) are left to them.
+ */
+import type { Cluster } from '../cluster/cluster.ts';
+import {
+  LEASE,
+  NATIVE_POLICY,
+  NATIVE_POLICY_BINDING,
+  VALIDATING_WEBHOOK_CONFIGURATION,
+} from '../cluster/kinds.ts';
+import { GateError } from '../errors.ts';
+import { fillConfiguration, readConfiguration } from './configuration.ts';
+import { FIELD_MANAGER, INSTALLER_LEASE } from './names.ts';
+import { readNatives, removeNatives } from './native.ts';
+
+type UninstallCluster = Pick<Cluster, 'get' | 'list' | 'replace' | 'apply' | 'delete'>;
+
+export interface UninstallPlan {
+  /** With the names of the entries that each holds now. */
+  readonly configurations: readonly { readonly name: string; readonly entries: readonly string[] }[];
+  /** Native objects with our label, `ValidatingAdmissionPolicy/name`. */
+  readonly natives: readonly string[];
+}
+
+/** @param names of the configurations. */
+export async function planUninstall(
+  cluster: Pick<Cluster, 'get' | 'list'>,
+  names: readonly string[],
+): Promise<UninstallPlan> {
+  const configurations: { name: string; entries: readonly string[] }[] = [];
+  for (const name of names) {
+    const live = await readConfiguration(cluster, name);
+    if (live !== undefined) configurations.push({ name, entries: [...live.entries.keys()] });
+  }
+  const natives = await readNatives(cluster);
+  return {
+    configurations,
+    natives:
+      natives === undefined
+        ? []
+        : [
+            ...[...natives.bindings.keys()].map((name) => `${NATIVE_POLICY_BINDING.kind}/${name}`),
+            ...[...natives.policies.keys()].map((name) => `${NATIVE_POLICY.kind}/${name}`),
+          ],
+  };
+}
+
+/**
+ * Empties the configurations, whoever filled them, and then removes the native objects with our label if asked to.
+ * @throws GateError as the cluster does; what was done until then stays done, and a second run does the rest.
+ */
+export async function uninstall(
+  cluster: UninstallCluster,
+  { configurations }: UninstallPlan,
+  removesNative: boolean,
+): Promise<void> {
+  for (const { name } of configurations) await empty(cluster, name);
+  if (!removesNative) return;
+  const natives = await readNatives(cluster);
+  if (natives !== undefined) await removeNatives(cluster, natives, () => false);
+}
+
+/** What we applied ourselves we give up; what others wrote, as a person with kubectl, is replaced. */
+async function empty(cluster: UninstallCluster, name: string): Promise<void> {
+  const live = await readConfiguration(cluster, name);
+  if (live === undefined || live.entries.size === 0) return;
+  await fillConfiguration(cluster, live, []);
+  const rest = await cluster.get(VALIDATING_WEBHOOK_CONFIGURATION, { name });
+  if (rest === undefined || !Array.isArray(rest['webhooks']) || rest['webhooks'].length === 0) return;
+  await cluster.replace(
+    VALIDATING_WEBHOOK_CONFIGURATION,
+    { ...rest, webhooks: [] },
+    { fieldManager: FIELD_MANAGER },
+  );
+}
+
+/**
+ * @param nowMs wall clock.
+ * @returns who writes as the installer just now, and would write the entries again; undefined where nobody does.
+ */
+export async function runningInstaller(
+  cluster: Pick<Cluster, 'get'>,
+  namespace: string,
+  nowMs: number,
+): Promise<string | undefined> {
+  const lease = await leaseOf(cluster, namespace);
+  const { holderIdentity, renewTime, leaseDurationSeconds } = (lease?.['spec'] ?? {}) as Record<
+    string,
+    unknown
+  >;
+  if (typeof holderIdentity !== 'string' || holderIdentity === '' || typeof renewTime !== 'string')
+    return undefined;
+  const lastsMs = typeof leaseDurationSeconds === 'number' ? leaseDurationSeconds * 1_000 : 0;
+  // Microseconds are more than Date.parse needs.
+  return Date.parse(renewTime) + lastsMs > nowMs ? holderIdentity : undefined;
+}
+
+async function leaseOf(
+  cluster: Pick<Cluster, 'get'>,
+  namespace: string,
+): Promise<Awaited<ReturnType<Cluster['get']>>> {
+  try {
+    return await cluster.get(LEASE, { namespace, name: INSTALLER_LEASE });
+  } catch (error) {
+    // The namespace is gone already, and the installer with it.
+    if (error instanceof GateError && error.code === 'GATE_CLUSTER_ANSWER') return undefined;
+    throw error;
+  }
+}
