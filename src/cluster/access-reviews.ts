@@ -4,6 +4,12 @@ import type { LiveCallFacts } from '../metrics.ts';
 import type { AccessAnswer, AccessQuestion, CallOptions, Cluster } from './cluster.ts';
 import { LIVE_CALL_LIMITS, LiveCalls, type LiveCallLimits } from './live-calls.ts';
 
+/**
+ * More than single reads: a policy may ask at every request, and one process is made for 500 of those a second
+ * (design §6).
+ */
+const ACCESS_LIMITS: LiveCallLimits = { ...LIVE_CALL_LIMITS, perSecond: 500, burst: 1_000 };
+
 export interface AccessReviewsOptions {
   readonly cluster: Pick<Cluster, 'reviewAccess'>;
   readonly clock: Clock;
@@ -20,7 +26,7 @@ export function createAccessReviews({ cluster, clock, limits, report }: AccessRe
     call: 'access',
     noun: 'access reviews',
     clock,
-    limits: { ...LIVE_CALL_LIMITS, ...limits },
+    limits: { ...ACCESS_LIMITS, ...limits },
     report,
   });
   return (question, { signal }) =>

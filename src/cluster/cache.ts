@@ -133,7 +133,7 @@ async function listKept(
   signal: AbortSignal | undefined,
 ): Promise<readonly KubeObject[]> {
   signal?.throwIfAborted();
-  const reflector = reflectors.find((one) => covers(one, kind, namespace, true));
+  const reflector = reflectors.find((one) => !one.selective && covers(one, kind, namespace, true));
   if (reflector === undefined) {
     throw new GateError(
       'GATE_UNSYNCED',

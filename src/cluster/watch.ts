@@ -89,6 +89,8 @@ export interface Reflector {
   readonly metadataOnly: boolean;
   /** The store keeps everything of each object. */
   readonly whole: boolean;
+  /** A label or field selector leaves objects out, so that the store is no list of them. */
+  readonly selective: boolean;
   readonly store: Store;
   /** Once; further calls do nothing. */
   start(): void;
@@ -113,6 +115,7 @@ class ListWatchReflector implements Reflector {
   readonly namespace: string | undefined;
   readonly metadataOnly: boolean;
   readonly whole: boolean;
+  readonly selective: boolean;
   readonly #options: ReflectorOptions;
   readonly #clock: Clock;
   readonly #store = new ObjectStore();
@@ -133,6 +136,7 @@ class ListWatchReflector implements Reflector {
     this.namespace = options.select?.namespace;
     this.metadataOnly = options.metadataOnly === true;
     this.whole = options.whole === true;
+    this.selective = (options.select?.labelSelector ?? options.select?.fieldSelector) !== undefined;
     this.#pageSize = options.pageSize ?? PAGE_SIZE;
   }
 

@@ -62,6 +62,11 @@ describe('lists of a watch', () => {
   const cannot: [string, readonly Reflector[], string][] = [
     ['nothing watches them', [], 'nothing watches them'],
     ['what is watched is kept in part', [podReflector()], 'nothing watches them'],
+    [
+      'a selector leaves some out of what is watched',
+      [wholePods({ selective: true })],
+      'nothing watches them',
+    ],
     ['another namespace is watched', [wholePods({ namespace: 'other' })], 'nothing watches them'],
     ['the copy is not complete', [wholePods({ usable: () => false, synced: () => false })], 'not complete'],
     [

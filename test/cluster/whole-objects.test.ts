@@ -71,6 +71,7 @@ describe('a reflector of whole objects', () => {
     await until('the last change is there', () => changed() !== undefined);
     expect([within('x'), within('y'), within('z')]).toEqual([['a', 'd'], [], ['c']]);
     expect([...reflector.store.values('x')][0]).toHaveProperty('data');
+    expect([reflector.whole, reflector.selective]).toEqual([true, false]);
   });
 
   it('takes smaller pages where one of large objects is more than an answer may hold', async () => {

@@ -74,6 +74,7 @@ export function podReflector(changes: Partial<Reflector> = {}): HeldReflector {
     namespace: undefined,
     metadataOnly: false,
     whole: false,
+    selective: false,
     store,
     isSynced: true,
     ageMs: 0,
