@@ -155,9 +155,11 @@ function covers(reflector: Reflector, kind: Kind, namespace: string | undefined,
   );
 }
 
-/** Our own overload keeps its name. */
+/** Our own overload keeps its name, and so does what somebody must mend: a kind that is not served, a right we lack. */
 function isClusterFault(error: unknown): boolean {
-  return error instanceof GateError && error.code !== 'GATE_OVERLOADED';
+  return (
+    error instanceof GateError && error.code !== 'GATE_OVERLOADED' && error.disposition !== 'configuration'
+  );
 }
 
 /** @param cause why the API server could not be asked instead; undefined where it may not be. */
@@ -165,7 +167,7 @@ function unsynced(what: string, reflector: Reflector, cause?: unknown): GateErro
   const state = reflector.synced()
     ? `silent for ${Math.round(reflector.freshnessMs() / 1000)} s`
     : 'not complete yet';
-  const asked = cause === undefined ? '' : ' and the API server gave no answer';
+  const asked = cause === undefined ? ', and the log says why' : ' and the API server gave no answer';
   return new GateError(
     'GATE_UNSYNCED',
     `cannot ${what}: our copy is ${state}${asked}; check the connection to the API server`,

@@ -9,7 +9,7 @@ import type { KubeObject } from './objects.ts';
 import { storeKey } from './store.ts';
 
 /** What one list of a decision may bring (design decision 12). */
-export const MOST_LISTED = 500;
+const MOST_LISTED = 500;
 /** Such a list is read while requests wait: 32 KiB for each of 500 objects … */
 const LIST_BYTES = 16 * 1024 * 1024;
 /** … and so few at once. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NODE, POD } from '../../src/cluster/kinds.ts';
+import { GateError } from '../../src/errors.ts';
 import { aPod, outcomeOf } from '../support/rest-cluster.ts';
 import { until } from '../support/until.ts';
 import { get, podReflector, read, turn, unreachable, type HeldReflector } from './support/held-reads.ts';
@@ -94,6 +95,18 @@ describe('cached reads', () => {
         message: expect.stringContaining(said),
         cause: unreachable,
       });
+    },
+  );
+
+  it.each(['GATE_CLUSTER_UNSUPPORTED', 'GATE_CLUSTER_FORBIDDEN'] as const)(
+    'says what is to be mended where the copy is not complete: %s',
+    async (code) => {
+      const { cluster, ask } = read({ reflectors: [podReflector({ usable: () => false })] });
+      const asked = ask('a');
+      await turn();
+      const fault = new GateError(code, 'scripted');
+      cluster.reads[0]?.fail(fault);
+      expect(await asked).toBe(fault);
     },
   );
 
