@@ -166,7 +166,10 @@ function checkOptionalMacro(checker: Checker, macro: MacroNode): CelType {
   checker.copies--;
   const value = checker.resolve('value', [copy], true, at) ?? ERROR;
   let body: CelType = ERROR;
-  checker.inScope([{ name: macro.variables[0] ?? '', type: value }], () => {
+  const [name = ''] = macro.variables;
+  checker.inScope([{ name, type: value }], () => {
+    // The loop would keep its variable, which cel-go looks up: with a leading dot it means another.
+    if (name.startsWith('.')) checker.check({ kind: 'ident', id: macro.id, at, name });
     body = checker.check(macro.body);
   });
   body = checker.unifier.substitute(body, false);

@@ -76,6 +76,14 @@ describe('keys that a library brings along', () => {
   });
 });
 
+describe('a variable of optMap with a leading dot', () => {
+  it.each(['optMap', 'optFlatMap'])('is looked for outside by %s', (macro) => {
+    const body = macro === 'optMap' ? '1' : 'optional.of(1)';
+    expect(result(`optional.of(1).${macro}(.w, ${body})`)).toContain("undeclared reference to '.w'");
+    expect(result(`optional.of(1).${macro}(.object, ${body}).value()`)).toBe(1);
+  });
+});
+
 describe('the cost of a call that fails on an optional', () => {
   it.each([
     ["((true ? object.spec.?long : oldObject.x) + b'')", 4],
