@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { ERROR_CODES, GateError, quote } from '../errors.ts';
+import { PREFLIGHT_CODES } from '../install/preflight-finding.ts';
 import { FINDING_CODES } from '../policies/finding.ts';
 import { LINT_CODES } from '../policies/vap/lint-finding.ts';
 import { readExplanations, type Explanation } from './explanations.ts';
@@ -8,8 +9,8 @@ import type { Surroundings } from './surroundings.ts';
 
 interface Explained extends Explanation {
   readonly code: string;
-  /** What has the code: an error of ours, a denial, or a finding of lint. */
-  readonly of: 'error' | 'denial' | 'lint';
+  /** What has the code: an error of ours, a denial, or a finding of lint or preflight. */
+  readonly of: 'error' | 'denial' | 'lint' | 'preflight';
   /** What is done with the error, or how severe the finding is. */
   readonly kind?: string;
 }
@@ -17,13 +18,13 @@ interface Explained extends Explanation {
 export function define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void {
   command.argument(
     '[code]',
-    'a code as errors, denials and findings of lint have it; without it, all of them',
+    'a code as errors, denials and findings of lint and preflight have it; without it, all of them',
   );
   addOutputOption(command);
   command.addHelpText(
     'after',
     `
-The texts are those of docs/errors.md and docs/lint.md.
+The texts are those of docs/errors.md, docs/lint.md and docs/preflight.md.
 
 Examples:
   pacto-gate explain LINT_FIELD_UNGUARDED
@@ -44,11 +45,12 @@ Examples:
 }
 
 async function explained(): Promise<readonly Explained[]> {
-  const { errors, denials, findings } = await readExplanations();
+  const { errors, denials, findings, preflight } = await readExplanations();
   return [
     ...explain(FINDING_CODES, denials, () => ({ of: 'denial' })),
     ...explain(ERROR_CODES, errors, (kind) => ({ of: 'error', kind })),
     ...explain(LINT_CODES, findings, (kind) => ({ of: 'lint', kind })),
+    ...explain(PREFLIGHT_CODES, preflight, (kind) => ({ of: 'preflight', kind })),
   ];
 }
 

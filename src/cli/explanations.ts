@@ -1,4 +1,4 @@
-/** The sections of docs/errors.md and docs/lint.md, which are delivered with the program: the one place of these texts. */
+/** Sections of pages of docs/, which are delivered with the program: the one place of these texts. */
 import { readFile } from 'node:fs/promises';
 
 export interface Explanation {
@@ -12,15 +12,18 @@ export interface Explanations {
   readonly errors: ReadonlyMap<string, Explanation>;
   readonly denials: ReadonlyMap<string, Explanation>;
   readonly findings: ReadonlyMap<string, Explanation>;
+  readonly preflight: ReadonlyMap<string, Explanation>;
 }
 
 /** @throws Error of the file system where the pages are not beside the program */
 export async function readExplanations(): Promise<Explanations> {
-  const [errors, lint] = await Promise.all([readPage('errors.md'), readPage('lint.md')]);
+  const pages = ['errors.md', 'lint.md', 'preflight.md'] as const;
+  const [errors = '', lint = '', preflight = ''] = await Promise.all(pages.map(readPage));
   return {
     errors: sectionsOf(errors, 'Errors'),
     denials: sectionsOf(errors, 'Denials'),
     findings: sectionsOf(lint, 'Findings'),
+    preflight: sectionsOf(preflight, 'Findings'),
   };
 }
 
@@ -53,7 +56,7 @@ function sectionsOf(page: string, chapter: string): ReadonlyMap<string, Explanat
 }
 
 function summaryOf(text: string): string {
-  const said = text.replace(/^(?:Error|Warning|Note)\. /, '');
+  const said = text.replace(/^(?:Error|Problem|Warning|Note)\. /, '');
   const [sentence = said] = /^.*?(?:\.(?=\s)|$)/s.exec(said) ?? [];
   return sentence
     .replace(/\.$/, '')

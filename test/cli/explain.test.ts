@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../src/errors.ts';
+import { PREFLIGHT_CODES } from '../../src/install/preflight-finding.ts';
 import { FINDING_CODES } from '../../src/policies/finding.ts';
 import { LINT_CODES } from '../../src/policies/vap/lint-finding.ts';
 import { runCommand } from './run-command.ts';
@@ -10,7 +11,9 @@ interface Explained {
   readonly text: string;
 }
 
-const CODES = [FINDING_CODES, ERROR_CODES, LINT_CODES].flatMap((codes) => Object.keys(codes));
+const CODES = [FINDING_CODES, ERROR_CODES, LINT_CODES, PREFLIGHT_CODES].flatMap((codes) =>
+  Object.keys(codes),
+);
 
 describe('explain', () => {
   it('lists every code there is, each with a sentence', async () => {
@@ -27,7 +30,7 @@ describe('explain', () => {
   it.each(CODES)('explains %s', async (code) => {
     const ran = await runCommand(['explain', code]);
     expect(ran).toMatchObject({ code: 0, err: '' });
-    expect(ran.out).toMatch(new RegExp(`^${code} \\((?:error|denial|lint)`));
+    expect(ran.out).toMatch(new RegExp(`^${code} \\((?:error|denial|lint|preflight)`));
     expect(ran.out).not.toContain('\n### ');
   });
 

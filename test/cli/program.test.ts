@@ -11,6 +11,7 @@ const COMMANDS = [
   ['doctor', 'token'],
   ['generate', 'webhooks'],
   ['generate', 'rbac'],
+  ['preflight'],
   ['version'],
 ];
 
