@@ -97,7 +97,7 @@ for (const { version, enforcement, by } of CASES) {
     beforeAll(async () => {
       plane = await startControlPlane({ version, auditPolicy: AUDIT_POLICY });
       api = createApiClient(plane);
-      await applyPolicyDefinitions(plane);
+      await applyPolicyDefinitions(plane, api);
       const flags = ['--policies-sources=customResources', '--identity-enabled=false'];
       gate = await startGate({ plane, flags });
       installer = await prepareInstaller({
