@@ -8,7 +8,7 @@ import type { LiveCallLimits } from './live-calls.ts';
 import { keyOf, LiveReads, selectionKey } from './live-reads.ts';
 import type { KubeObject } from './objects.ts';
 import { labelPredicate } from './selectors.ts';
-import { storeKey } from './store.ts';
+import { storeKey, type Store } from './store.ts';
 import type { Reflector } from './watch.ts';
 
 /** An object that was not there a second ago is taken to be absent still: hostile names must not each cost a read. */
@@ -46,7 +46,7 @@ export function createReader(options: ReaderOptions): ReaderSource {
         }
       : {
           get: cachedGet(reflectors, live, clock),
-          list: (kind, selection, { signal }) => listKept(reflectors, kind, selection, signal),
+          list: cachedList(reflectors),
         };
   return {
     forRequest: () =>
@@ -126,23 +126,52 @@ function cachedGet(reflectors: readonly Reflector[], live: LiveReads, clock: Clo
 }
 
 /** What a watch keeps: a list is never asked for while a request waits. */
-async function listKept(
-  reflectors: readonly Reflector[],
-  kind: Kind,
-  { namespace, labelSelector }: Selection,
-  signal: AbortSignal | undefined,
-): Promise<readonly KubeObject[]> {
-  signal?.throwIfAborted();
-  const reflector = reflectors.find((one) => !one.selective && covers(one, kind, namespace, true));
-  if (reflector === undefined) {
-    throw new GateError(
-      'GATE_UNSYNCED',
-      `cannot list ${kind.resource}: nothing watches them; name one object instead of selecting by labels`,
+function cachedList(reflectors: readonly Reflector[]): Reader['list'] {
+  const selections = new Selections();
+  return async (kind, selection, { signal }) => {
+    signal?.throwIfAborted();
+    const reflector = reflectors.find(
+      (one) => !one.selective && covers(one, kind, selection.namespace, true),
     );
+    if (reflector === undefined) {
+      throw new GateError(
+        'GATE_UNSYNCED',
+        `cannot list ${kind.resource}: nothing watches them; name one object instead of selecting by labels`,
+      );
+    }
+    if (!reflector.usable()) throw unsynced(`list ${kind.resource}`, reflector);
+    return selections.of(reflector.store, selection);
+  };
+}
+
+/** Selections of one store that are remembered until it changes, and how many objects each may hold for that. */
+const SELECTIONS = 100;
+const SELECTED = 1_000;
+
+interface Selected {
+  readonly changes: number;
+  readonly objects: readonly KubeObject[];
+}
+
+/** Bindings select the same at every request: where nothing has changed, thousands of objects are not looked at again. */
+class Selections {
+  readonly #known = new WeakMap<Store, Map<string, Selected>>();
+
+  of(store: Store, selection: Selection): readonly KubeObject[] {
+    const known = this.#known.get(store) ?? new Map<string, Selected>();
+    this.#known.set(store, known);
+    const key = selectionKey(selection);
+    const before = known.get(key);
+    const { changes } = store;
+    if (before?.changes === changes) return before.objects;
+    known.delete(key);
+    const objects = [...store.values(selection.namespace)].filter(labelPredicate(selection.labelSelector));
+    if (objects.length > SELECTED) return objects;
+    const [oldest] = known.keys();
+    if (known.size >= SELECTIONS && oldest !== undefined) known.delete(oldest);
+    known.set(key, { changes, objects });
+    return objects;
   }
-  if (!reflector.usable()) throw unsynced(`list ${kind.resource}`, reflector);
-  const selects = labelPredicate(labelSelector);
-  return [...reflector.store.values(namespace)].filter(selects);
 }
 
 function covers(reflector: Reflector, kind: Kind, namespace: string | undefined, whole: boolean): boolean {

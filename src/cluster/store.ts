@@ -5,6 +5,8 @@ import type { KubeObject } from './objects.ts';
 /** What readers see; it always is the state of one moment, also while a new list is on its way. */
 export interface Store {
   readonly size: number;
+  /** Another number after each change. */
+  readonly changes: number;
   get(name: ObjectName): KubeObject | undefined;
   /** All, or those of one namespace. */
   values(namespace?: string): IterableIterator<KubeObject>;
@@ -14,6 +16,12 @@ export class ObjectStore implements Store {
   #objects = new Map<string, KubeObject>();
   /** The same by namespace; kept from the first time on that one namespace alone was asked for. */
   #byNamespace: Map<string, Map<string, KubeObject>> | undefined;
+
+  #changes = 0;
+
+  get changes(): number {
+    return this.#changes;
+  }
 
   get size(): number {
     return this.#objects.size;
@@ -32,6 +40,7 @@ export class ObjectStore implements Store {
   /** @returns what was there before. */
   set(key: string, object: KubeObject): KubeObject | undefined {
     const before = this.#objects.get(key);
+    this.#changes++;
     this.#objects.set(key, object);
     if (this.#byNamespace !== undefined) place(this.#byNamespace, key, object);
     return before;
@@ -40,6 +49,7 @@ export class ObjectStore implements Store {
   /** @returns what was there before. */
   delete(key: string): KubeObject | undefined {
     const before = this.#objects.get(key);
+    this.#changes++;
     this.#objects.delete(key);
     const namespace = before?.metadata.namespace ?? '';
     const among = this.#byNamespace?.get(namespace);
@@ -51,6 +61,7 @@ export class ObjectStore implements Store {
   /** Exchanges everything at once. @returns what was there before. */
   swap(objects: Map<string, KubeObject>): ReadonlyMap<string, KubeObject> {
     const before = this.#objects;
+    this.#changes++;
     this.#objects = objects;
     this.#byNamespace = undefined;
     return before;

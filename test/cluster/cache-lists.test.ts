@@ -49,6 +49,34 @@ describe('lists of a watch', () => {
     expect(cluster.lists).toHaveLength(0);
   });
 
+  it('are looked for again after every change, and only then', async () => {
+    const reflector = wholePods();
+    let looks = 0;
+    const look = reflector.store.values.bind(reflector.store);
+    reflector.store.values = (namespace) => {
+      looks++;
+      return look(namespace);
+    };
+    const { source } = read({ reflectors: [reflector] });
+    for (let n = 0; n < 1_001; n++) {
+      reflector.put(labelled(`n${String(n)}`, { tier: 'many' }));
+    }
+    reflector.put(labelled('a', { tier: 'x' }));
+    for (let n = 0; n < 3; n++) expect(await list(source, 'tier=x')).toEqual(['a']);
+    expect(looks).toBe(1);
+    reflector.put(labelled('a', { tier: 'y' }));
+    expect(await list(source, 'tier=x')).toEqual([]);
+    reflector.put(labelled('b', { tier: 'x' }));
+    for (let n = 0; n < 3; n++) expect(await list(source, 'tier=x')).toEqual(['b']);
+    expect(looks).toBe(3);
+    // More than are worth the memory, and more different ones than anybody writes.
+    for (let n = 0; n < 2; n++) expect(await list(source, 'tier=many')).toHaveLength(1_001);
+    expect(looks).toBe(5);
+    for (let n = 0; n < 100; n++) await list(source, `tier=t${String(n)}`);
+    await list(source, 'tier=x');
+    expect(looks).toBe(106);
+  });
+
   it('say the same for as long as a request lasts', async () => {
     const reflector = wholePods();
     const { source } = read({ reflectors: [reflector] });
