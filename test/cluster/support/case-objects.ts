@@ -122,7 +122,7 @@ function withoutAllocations(service: KubeObject): KubeObject {
 }
 
 /** Without what the API server gives itself, and what would be compared with it. */
-function writable(object: KubeObject): KubeObject {
+export function writable(object: KubeObject): KubeObject {
   const {
     uid: _uid,
     resourceVersion: _version,
@@ -134,7 +134,8 @@ function writable(object: KubeObject): KubeObject {
   return { ...object, metadata };
 }
 
-function collectionOf({ apiVersion, metadata: { namespace } }: KubeObject, resource: string): string {
+/** The path that an object is created at. */
+export function collectionOf({ apiVersion, metadata: { namespace } }: KubeObject, resource: string): string {
   const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   return namespace === undefined ? `${root}/${resource}` : `${root}/namespaces/${namespace}/${resource}`;
 }

@@ -72,12 +72,16 @@ function manifestOf(definition: Definition): object {
   };
 }
 
-/** Creates the definitions and waits until each version is served. */
+/** Creates the definitions of the recorded cases and waits until each version is served. */
 export async function createCustomResources(api: ApiClient): Promise<void> {
-  const manifests = CUSTOM_RESOURCES.map(manifestOf);
+  await createDefinitions(api, CUSTOM_RESOURCES.map(manifestOf));
+}
+
+/** @param manifests CustomResourceDefinitions; waits until each version is served. */
+export async function createDefinitions(api: ApiClient, manifests: readonly object[]): Promise<void> {
   await Promise.all(manifests.map((body) => api.demand({ method: 'POST', path: DEFINITIONS, body })));
-  const paths = CUSTOM_RESOURCES.flatMap(({ group, kind, versions }) =>
-    versions.map((version) => `/apis/${group}/${version}/${kind.toLowerCase()}s`),
+  const paths = (manifests as readonly DefinitionManifest[]).flatMap(({ spec }) =>
+    spec.versions.map(({ name }) => `/apis/${spec.group}/${name}/${spec.names.plural}`),
   );
   await Promise.all(
     paths.map((path) =>
@@ -87,4 +91,12 @@ export async function createCustomResources(api: ApiClient): Promise<void> {
       }),
     ),
   );
+}
+
+interface DefinitionManifest {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly plural: string };
+    readonly versions: readonly { readonly name: string }[];
+  };
 }

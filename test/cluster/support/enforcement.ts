@@ -7,27 +7,34 @@ const GROUP = '/apis/admissionregistration.k8s.io/v1';
 const POLICIES = `${GROUP}/validatingadmissionpolicies`;
 const BINDINGS = `${GROUP}/validatingadmissionpolicybindings`;
 
-const NAMESPACE = 'enforcement-probe';
-const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
+const PROBE_NAMESPACE = 'enforcement-probe';
+const CONFIG_MAPS = `/api/v1/namespaces/${PROBE_NAMESPACE}/configmaps`;
 
 /** Policies act up to a second after they are written (vap.md O07), a new paramKind after the next discovery. */
 const TIMEOUT_MS = 90_000;
 
-/** Kinds of parameters of the recorded cases, and where an object of theirs is created. */
-const PARAM_KINDS = [
+/** A kind of parameters, and where an object of its is created. */
+export interface KeptParamKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly path: string;
+}
+
+/** Of the recorded cases. */
+export const RECORDED_PARAM_KINDS: readonly KeptParamKind[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', path: CONFIG_MAPS },
-  { apiVersion: 'v1', kind: 'Secret', path: `/api/v1/namespaces/${NAMESPACE}/secrets` },
+  { apiVersion: 'v1', kind: 'Secret', path: `/api/v1/namespaces/${PROBE_NAMESPACE}/secrets` },
   {
     apiVersion: 'rules.example.com/v1',
     kind: 'ReplicaLimit',
-    path: `/apis/rules.example.com/v1/namespaces/${NAMESPACE}/replicalimits`,
+    path: `/apis/rules.example.com/v1/namespaces/${PROBE_NAMESPACE}/replicalimits`,
   },
   {
     apiVersion: 'rules.example.com/v1',
     kind: 'ClusterLimit',
     path: '/apis/rules.example.com/v1/clusterlimits',
   },
-] as const;
+];
 
 export interface PolicyObjects {
   readonly policies: readonly KubeObject[];
@@ -36,11 +43,13 @@ export interface PolicyObjects {
 
 export class Enforcement {
   readonly #api: ApiClient;
+  readonly #paramKinds: readonly KeptParamKind[];
   #inForce: PolicyObjects = { policies: [], bindings: [] };
   #probes = 0;
 
-  constructor(api: ApiClient) {
+  constructor(api: ApiClient, paramKinds = RECORDED_PARAM_KINDS) {
     this.#api = api;
+    this.#paramKinds = paramKinds;
   }
 
   /**
@@ -49,13 +58,9 @@ export class Enforcement {
    */
   async keepParamKinds(): Promise<void> {
     const api = this.#api;
-    await api.demand({
-      method: 'POST',
-      path: '/api/v1/namespaces',
-      body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
-    });
+    await createProbeNamespace(api);
     await Promise.all(
-      PARAM_KINDS.map(async ({ path, apiVersion, kind }) => {
+      this.#paramKinds.map(async ({ path, apiVersion, kind }) => {
         const metadata = { name: keeperOf(kind) };
         await api.demand({ method: 'POST', path, body: { apiVersion, kind, metadata } });
         await this.#create(keeper(apiVersion, kind));
@@ -65,7 +70,7 @@ export class Enforcement {
 
   /** Waits until each of them is in force and its parameters are known. */
   async paramKindsKept(): Promise<void> {
-    await Promise.all(PARAM_KINDS.map(({ kind }) => this.#untilRefused(keeperOf(kind))));
+    await Promise.all(this.#paramKinds.map(({ kind }) => untilRefused(this.#api, keeperOf(kind))));
   }
 
   /** Puts these in force instead of the ones before, and waits until that is so. */
@@ -73,7 +78,7 @@ export class Enforcement {
     await this.#delete(this.#inForce);
     this.#probes += 1;
     const name = `probe-${this.#probes}`;
-    const probe = probeOf(name, { validations: [{ expression: 'false', message: refusalOf(name) }] });
+    const probe = refusingProbe(name);
     await this.#create(objects);
     // What is written last is seen last: when it acts, the others do, and those that were deleted do no more.
     await this.#create(probe);
@@ -81,7 +86,7 @@ export class Enforcement {
       policies: [...objects.policies, ...probe.policies],
       bindings: [...objects.bindings, ...probe.bindings],
     };
-    await this.#untilRefused(name);
+    await untilRefused(this.#api, name);
   }
 
   async #create({ policies, bindings }: PolicyObjects): Promise<void> {
@@ -98,18 +103,31 @@ export class Enforcement {
     await Promise.all(bindings.map(remove(BINDINGS)));
     await Promise.all(policies.map(remove(POLICIES)));
   }
+}
 
-  /** A ConfigMap of this name is refused in the words of its policy, and not for want of parameters. */
-  async #untilRefused(name: string): Promise<void> {
-    await pollUntil(`policy ${name} to be in force`, TIMEOUT_MS, async () => {
-      const { body } = await this.#api.request({
-        method: 'POST',
-        path: `${CONFIG_MAPS}?dryRun=All`,
-        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } },
-      });
-      return body.message?.endsWith(refusalOf(name)) === true ? true : undefined;
+export async function createProbeNamespace(api: ApiClient): Promise<void> {
+  await api.demand({
+    method: 'POST',
+    path: '/api/v1/namespaces',
+    body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: PROBE_NAMESPACE } },
+  });
+}
+
+/** Waits until a ConfigMap of this name is refused in the words of its policy, and not for want of parameters. */
+export async function untilRefused(api: ApiClient, name: string): Promise<void> {
+  await pollUntil(`policy ${name} to be in force`, TIMEOUT_MS, async () => {
+    const { body } = await api.request({
+      method: 'POST',
+      path: `${CONFIG_MAPS}?dryRun=All`,
+      body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } },
     });
-  }
+    return body.message?.endsWith(refusalOf(name)) === true ? true : undefined;
+  });
+}
+
+/** A policy that refuses a ConfigMap of this name, and its binding. */
+export function refusingProbe(name: string): PolicyObjects {
+  return probeOf(name, { validations: [{ expression: 'false', message: refusalOf(name) }] });
 }
 
 function keeperOf(kind: string): string {
@@ -135,7 +153,7 @@ function probeOf(name: string, policySpec: object, bindingSpec: object = {}): Po
   const apiVersion = 'admissionregistration.k8s.io/v1';
   const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] };
   const matchConstraints = {
-    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': NAMESPACE } },
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': PROBE_NAMESPACE } },
     resourceRules: [{ ...rule, resourceNames: [name] }],
   };
   return {

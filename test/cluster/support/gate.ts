@@ -113,11 +113,15 @@ export async function startGate(options: GateOptions): Promise<Gate> {
       if (server !== undefined && server.ending() === undefined) return;
       const started = await guard.start('pacto-gate', process.execPath, args, logFile);
       server = started;
+      let unready = '';
       await pollUntil('pacto-gate', READY_TIMEOUT_MS, async () => {
         if (started.ending() !== undefined)
           throw new Error(`pacto-gate ended with ${started.ending()}:\n${tailOf(logFile)}`);
         const answer = await ask(readyUrl).catch(() => undefined);
+        unready = answer?.text ?? '';
         return answer?.status === 200 ? true : undefined;
+      }).catch((error: unknown) => {
+        throw new Error(`pacto-gate is not ready: ${unready}\n${tailOf(logFile)}`, { cause: error });
       });
     },
     async end(signal) {

@@ -25,15 +25,22 @@ export interface PolicyCase extends RequestCase {
 
 /** Cases that can be sent to an API server and whose review tells a webhook everything. */
 export function readPolicyCases(): readonly PolicyCase[] {
+  return readRequestCases().filter(
+    ({ family, review, numberTypeLost }) =>
+      !ASIDE.has(family) && review !== null && numberTypeLost === undefined,
+  );
+}
+
+/** All cases about requests to policies; of a few there is no review. */
+export function readRequestCases(): readonly PolicyCase[] {
   const files = readdirSync(DIRECTORY).filter((name) => name.endsWith('.json'));
   return files.sort().flatMap((name) => {
     const file = readJson(readFileSync(join(DIRECTORY, name))) as {
       readonly family: string;
       readonly cases: readonly Partial<PolicyCase>[];
     };
-    if (ASIDE.has(file.family)) return [];
     return file.cases
-      .filter((one) => one.request !== undefined && one.review !== null && one.numberTypeLost === undefined)
+      .filter(({ request, policies }) => request !== undefined && policies !== undefined)
       .map((one) => Object.assign(one, { family: file.family }) as PolicyCase);
   });
 }

@@ -9,7 +9,6 @@ import type { Conversion, ConversionNeed } from '../../../src/policies/vap/needs
 import type { KubeObject } from '../../../src/cluster/objects.ts';
 import { readPolicy } from '../../../src/policies/vap/read.ts';
 import { decide, settle } from '../../../src/policies/vap/vap.ts';
-import type { RbacObject } from '../../conformance/rbac.ts';
 import {
   policySetOf,
   type RecordedStatus,
@@ -19,7 +18,8 @@ import {
 import { recordedConversion } from '../../conformance/vap-recording.ts';
 import type { ApiAnswer, ApiClient } from './api-client.ts';
 import { readAuditEvents, type AuditEvent } from './audit-log.ts';
-import { earlierObjects, namespaceObjects, paramObjects, requestOf, type Prepared } from './case-objects.ts';
+import { requestOf } from './case-objects.ts';
+import { prepare } from './case-state.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { createCustomResources } from './custom-resources.ts';
 import { Enforcement, type PolicyObjects } from './enforcement.ts';
@@ -37,8 +37,6 @@ rules:
     users: ['system:apiserver']
   - level: Metadata
 `;
-
-const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 
 export type NativeAnswer = RequestCase['answer'];
 
@@ -94,45 +92,6 @@ function policyObjects(cases: readonly PolicyCase[]): PolicyObjects {
     policies: cases.flatMap((one) => one.policies as readonly KubeObject[]),
     bindings: cases.flatMap((one) => one.bindings as readonly KubeObject[]),
   };
-}
-
-async function prepare(api: ApiClient, cases: readonly PolicyCase[]): Promise<void> {
-  const create = ({ path, body }: Prepared): Promise<unknown> => api.demand({ method: 'POST', path, body });
-  await Promise.all(roleObjects(cases).map(create));
-  await Promise.all(cases.flatMap(namespaceObjects).map(create));
-  await Promise.all(cases.flatMap((one) => [...paramObjects(one), ...earlierObjects(one)]).map(create));
-}
-
-/** Everybody may do what they do, and an authorizer that is asked answers as it was recorded. */
-function roleObjects(cases: readonly PolicyCase[]): readonly Prepared[] {
-  const objects = new Map<string, RbacObject>();
-  for (const object of cases.flatMap((one) => one.rbac ?? [])) {
-    const { kind, metadata } = object;
-    // Those are there already.
-    if (metadata.name.startsWith('system:') || metadata.name === 'cluster-admin') continue;
-    objects.set(`${kind} ${metadata.name}`, object);
-  }
-  const own = cases.map((one) => `system:serviceaccounts:${namespaceOf(one)}`);
-  const known = ['platform:admins', 'pacto-node-agent', 'pacto-node-agent-2', 'flux-system'];
-  const groups = [known[0]!, ...known.slice(1).map((name) => `system:serviceaccounts:${name}`), ...own];
-  const apiGroup = 'rbac.authorization.k8s.io';
-  objects.set('ClusterRoleBinding platform-admins', {
-    kind: 'ClusterRoleBinding',
-    metadata: { name: 'platform-admins' },
-    roleRef: { name: 'cluster-admin' },
-    subjects: groups.map((name) => ({ kind: 'Group', apiGroup, name })),
-  });
-  return [...objects.values()].map(({ kind, metadata, roleRef, subjects, rules }) => ({
-    path: `${RBAC}/${kind.toLowerCase()}s`,
-    body: {
-      apiVersion: `${apiGroup}/v1`,
-      kind,
-      metadata: { name: metadata.name },
-      ...(rules !== undefined && { rules }),
-      ...(subjects !== undefined && { subjects }),
-      ...(roleRef !== undefined && { roleRef: { apiGroup, kind: 'ClusterRole', name: roleRef.name } }),
-    },
-  }));
 }
 
 interface Recorded {
