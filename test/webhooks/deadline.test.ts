@@ -120,3 +120,60 @@ describe('a deadline', () => {
     expect(clock.waiting).toBe(0);
   });
 });
+
+describe('a share of a deadline', () => {
+  const over = (shareMs: number): GateError =>
+    new GateError('GATE_DEADLINE_EXCEEDED', `over after ${String(shareMs)} ms`);
+  const begin = (clock: FakeClock): ReturnType<typeof startDeadline> =>
+    startDeadline({ clock, receivedMs: 0, timeoutMs: 10_000, budgetMs: 8_000 });
+
+  it.each([
+    [0, 2_000],
+    [4_000, 2_000],
+    [6_000, 1_000],
+    [7_000, 500],
+    [7_999, 0.5],
+  ])('after %d ms of 8 s is %d ms', async (passedMs, shareMs) => {
+    const clock = new FakeClock();
+    const deadline = begin(clock);
+    await clock.advance(passedMs);
+    const { signal } = deadline.share(2_000, over);
+    await clock.advance(shareMs - 0.25);
+    expect(signal.aborted).toBe(false);
+    await clock.advance(0.25);
+    expect(signal.reason).toMatchObject({ message: `over after ${String(shareMs)} ms` });
+    expect(deadline.signal.aborted).toBe(false);
+  });
+
+  it('ends with the whole', async () => {
+    const clock = new FakeClock();
+    const deadline = begin(clock);
+    const { signal } = deadline.share(60_000, over);
+    expect(signal.aborted).toBe(false);
+    await clock.advance(3_999);
+    const caller = new AbortController();
+    const other = startDeadline({
+      clock,
+      receivedMs: 0,
+      timeoutMs: 10_000,
+      budgetMs: 8_000,
+      signal: caller.signal,
+    });
+    const part = other.share(2_000, over);
+    const gone = new Error('gone');
+    caller.abort(gone);
+    expect(part.signal.reason).toBe(gone);
+    expect(other.share(2_000, over).signal.reason).toBe(gone);
+  });
+
+  it('leaves nothing behind when it is cleared', async () => {
+    const clock = new FakeClock();
+    const deadline = begin(clock);
+    const share = deadline.share(2_000, over);
+    expect(clock.waiting).toBe(2);
+    share.clear();
+    expect(clock.waiting).toBe(1);
+    await clock.advance(8_000);
+    expect([deadline.signal.aborted, share.signal.aborted]).toEqual([true, false]);
+  });
+});

@@ -165,6 +165,23 @@ describe('an authorizer that fails', () => {
     );
   }
 
+  it('for our own cap fails closed under Fail, aloud open under Ignore', async () => {
+    for (const failurePolicy of ['Fail', 'Ignore']) {
+      const reviews = createAccessReviews({
+        cluster: { reviewAccess: () => Promise.resolve(YES) },
+        clock: new FakeClock(),
+        limits: { burst: 1 },
+      });
+      const { ask, decisions } = asking(`${MAY}.allowed()`, reviews, failurePolicy);
+      expect(await ask()).toEqual({ uid: 'u-1', allowed: true });
+      const { allowed, status, warnings, auditAnnotations } = await ask();
+      expect(allowed).toBe(failurePolicy === 'Ignore');
+      expect(status?.message ?? warnings?.join()).toContain('[GATE_OVERLOADED]');
+      expect(auditAnnotations !== undefined).toBe(allowed);
+      expect(decisions[1]).toMatchObject({ code: 'GATE_OVERLOADED' });
+    }
+  });
+
   it('is not asked where the expression does not need it', async () => {
     const { ask, decisions } = asking(`true || ${MAY}.allowed()`, () => Promise.reject(refused));
     expect(await ask()).toMatchObject({ allowed: true });
