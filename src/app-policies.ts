@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { openPolicySources, type PolicySources, type PolicySourceParts } from './app-policy-sources.ts';
+import { PolicyProblems, type PolicyProblem } from './app-policy-problems.ts';
 import type { ReviewAccess } from './cluster/access-reviews.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -9,8 +10,7 @@ import { GateError } from './errors.ts';
 import type { Log } from './log.ts';
 import type { PolicyFacts } from './metrics.ts';
 import { Cel } from './policies/cel/cel.ts';
-import { minorOf, type PolicyKind } from './policies/vap/policy-objects.ts';
-import { neverAsked } from './policies/vap/reach.ts';
+import { minorOf } from './policies/vap/policy-objects.ts';
 import { policySetSteps, type PolicySet } from './policies/vap/policy-set.ts';
 import type { SourcedPolicies } from './policies/vap/sources.ts';
 import type { Binding, Policy } from './policies/vap/types.ts';
@@ -114,6 +114,7 @@ class CompiledPolicies {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #cel = new Cel();
+  readonly #checks: PolicyProblems;
   readonly #stopListening: () => void;
   readonly #first = Promise.withResolvers<void>();
   #made: Made | undefined;
@@ -127,6 +128,7 @@ class CompiledPolicies {
     this.#minor = minor;
     this.#clock = clock;
     this.#log = log;
+    this.#checks = new PolicyProblems(this.#cel, minor);
     this.#stopListening = sources.onChange(() => this.#wake());
     this.#wake();
   }
@@ -189,22 +191,21 @@ class CompiledPolicies {
     if (set === undefined) return;
     if (!isSame) this.#made = { policies, bindings, set };
     this.#first.resolve();
-    this.#say(policies.length, problemsOf(found, set), before === undefined ? 'first' : isSame);
+    const problems = await this.#inTurns(this.#checks.find(found, set));
+    if (problems !== undefined) this.#say(policies.length, problems, before === undefined ? 'first' : isSame);
   }
 
-  /** @returns undefined where it was closed meanwhile */
-  async #compile(
+  #compile(
     policies: readonly Policy[],
     bindings: readonly Binding[],
     previous: PolicySet | undefined,
   ): Promise<PolicySet | undefined> {
-    const steps = policySetSteps({
-      cel: this.#cel,
-      policies,
-      bindings,
-      minor: this.#minor,
-      ...(previous === undefined ? {} : { previous }),
-    });
+    const given = { cel: this.#cel, policies, bindings, minor: this.#minor };
+    return this.#inTurns(policySetSteps({ ...given, ...(previous === undefined ? {} : { previous }) }));
+  }
+
+  /** @returns undefined where it was closed meanwhile */
+  async #inTurns<T>(steps: Generator<void, T>): Promise<T | undefined> {
     let turnMs = this.#clock.monotonic();
     for (;;) {
       const next = steps.next();
@@ -237,32 +238,6 @@ function areSame<T>(a: readonly T[], b: readonly T[]): boolean {
   return (
     a.length === b.length && a.every((one, index) => one === b[index] || isDeepStrictEqual(one, b[index]))
   );
-}
-
-interface PolicyProblem {
-  readonly kind: PolicyKind;
-  readonly name: string;
-  readonly message: string;
-}
-
-/** What keeps a policy from being enforced as its writer will have meant it. */
-function problemsOf(
-  found: SourcedPolicies,
-  set: Pick<PolicySet, 'problems' | 'bound'>,
-): readonly PolicyProblem[] {
-  return [
-    ...found.problems.map(({ kind, name, message }) => ({ kind, name, message })),
-    ...set.problems.map(({ policy: name, field, error }) => ({
-      kind: 'ValidatingAdmissionPolicy' as const,
-      name,
-      message: `${field} does not compile: ${error}`,
-    })),
-    ...set.bound.flatMap(({ compiled: { policy } }) => {
-      const message = policy.matchConstraints && neverAsked(policy.matchConstraints);
-      if (message === undefined) return [];
-      return [{ kind: 'ValidatingAdmissionPolicy' as const, name: policy.name, message }];
-    }),
-  ];
 }
 
 function textOf({ kind, name, message }: PolicyProblem): string {

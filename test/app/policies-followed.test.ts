@@ -251,6 +251,54 @@ describe('a change', () => {
     expect(followed.policies.facts()).toEqual({ policies: 3, problems: 2 });
   });
 
+  it.each<[string, object, string]>([
+    [
+      'a reason',
+      { validations: [{ expression: 'true', reason: 'Unauthorized' }] },
+      'spec.validations[0].reason: Unsupported value: "Unauthorized"',
+    ],
+    [
+      'variables in a match condition',
+      {
+        variables: [{ name: 'x', expression: 'true' }],
+        matchConditions: [{ name: 'm', expression: 'variables.x' }],
+      },
+      'spec.matchConditions[0].expression: Invalid value: "variables.x": compilation failed: ERROR: <input>:1:1: undeclared reference to \'variables\'',
+    ],
+    ['a field that it does not know', { validation: [] }, 'unknown field "spec.validation"'],
+  ])('to what no API server would take is told: %s', async (_title, spec, message) => {
+    const followed = await follow({ sources: ['configMaps'] }, [
+      configMapObject('m', { 'a.yaml': yamlOf(policyObject('a', { spec }), bindingObject('a')) }),
+    ]);
+    await until('it is told', () => followed.policies.facts().problems === 1);
+    expect(said(followed)[0]).toContain(`an API server would `);
+    expect(said(followed)[0]).toContain(message);
+  });
+
+  it('to what the release before would not take is none of these problems', async () => {
+    const followed = await follow(
+      { sources: ['customResources'] },
+      pair('a', '[1, 2].slice(0, 1).size() == 1'),
+    );
+    await followed.becomes('a', '200 allowed');
+    await followed.policies.settled();
+    expect(followed.policies.facts()).toEqual({ policies: 1, problems: 0 });
+  });
+
+  it('to a binding that no API server would take is told, and enforced as if it were stored', async () => {
+    const followed = await follow({ sources: ['configMaps'] }, [
+      configMapObject('m', {
+        'a.yaml': yamlOf(
+          policyObject('a'),
+          bindingObject('a', { spec: { validationActions: ['Deny', 'Warn'] } }),
+        ),
+      }),
+    ]);
+    await followed.becomes('a', '200 denied a: no');
+    await followed.policies.settled();
+    expect(said(followed)[0]).toContain('must not contain both Deny and Warn');
+  });
+
   it('of nothing that counts makes no new set', async () => {
     const followed = await follow({ sources: ['customResources'] }, pair('a'));
     await followed.becomes('a', '200 denied a: no');
