@@ -5,6 +5,7 @@ import { openPolicySources } from '../app-policy-sources.ts';
 import { targetOf } from '../app-target.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { CONFIG_MAP, GATE_POLICY, GATE_POLICY_BINDING, type Kind } from '../cluster/kinds.ts';
 import type { Config } from '../config.ts';
 import { GateError, messageOf } from '../errors.ts';
 import type { LiveEntry } from '../install/live-entry.ts';
@@ -46,6 +47,7 @@ export async function wantedEntries(
       comparesBundle: false,
       findings: [],
       unknown: [{ what: 'what the entries should be', why: kubeMinor.why }],
+      sources: sourceKinds(config),
     };
   const read = await policiesOf(config, parts, live);
   const served = await servedBy(parts.cluster);
@@ -69,11 +71,19 @@ export async function wantedEntries(
       ...(read.policies === undefined ? [] : policyFindings(read.policies, entries.policies.reach)),
     ],
     unknown: read.unknown,
+    sources: sourceKinds(config),
   };
 }
 
+function sourceKinds({ policies: { sources } }: Config): readonly Kind[] {
+  return [
+    ...(sources.includes('customResources') ? [GATE_POLICY, GATE_POLICY_BINDING] : []),
+    ...(sources.includes('configMaps') ? [CONFIG_MAP] : []),
+  ];
+}
+
 /** Where the gate is counts as if this ran there: its own namespace holds ConfigMaps by default, and is left out. */
-export function withNamespace(config: Config, namespace: string | undefined): Config {
+function withNamespace(config: Config, namespace: string | undefined): Config {
   const { environment } = config;
   const podNamespace = namespace ?? environment.podNamespace;
   return { ...config, environment: { ...environment, podNamespace } };

@@ -39,10 +39,13 @@ export interface Right {
   readonly verbs: readonly string[];
 }
 
-/** What whoever runs `preflight` must be allowed to. */
-export function preflightRights(): readonly Right[] {
+/**
+ * What whoever runs `preflight` must be allowed to.
+ * @param sources kinds that policies come from.
+ */
+export function preflightRights(sources: readonly Kind[]): readonly Right[] {
   return [
-    ...[...CLUSTER_WIDE, ...IN_OWN_NAMESPACE].map((kind) => rightOf(kind, 'list')),
+    ...[...CLUSTER_WIDE, ...IN_OWN_NAMESPACE, ...sources].map((kind) => rightOf(kind, 'list')),
     ...POINTERS.map((kind) => rightOf(kind, 'get')),
   ];
 }

@@ -1,7 +1,7 @@
 /** The webhook entries that a cluster has just now, whoever wrote them. */
 import type { KubeObject } from '../cluster/objects.ts';
 import type { ReachableEntry } from '../policies/entry-reach.ts';
-import type { EntrySelector } from '../policies/entry.ts';
+import type { LabelSelector } from '../policies/vap/types.ts';
 
 export interface LiveEntry {
   readonly kind: 'ValidatingWebhookConfiguration' | 'MutatingWebhookConfiguration';
@@ -28,8 +28,8 @@ export interface LiveRule {
 
 interface LiveRules {
   readonly rules: readonly LiveRule[];
-  readonly namespaceSelector: EntrySelector;
-  readonly objectSelector: EntrySelector;
+  readonly namespaceSelector: LabelSelector;
+  readonly objectSelector: LabelSelector;
   readonly matchPolicy: 'Equivalent' | 'Exact';
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly matchConditions: readonly { readonly name: string; readonly expression: string }[];
@@ -143,7 +143,7 @@ function ruleOf(rule: Fields): LiveRule {
   };
 }
 
-function selectorOf(selector: unknown): EntrySelector {
+export function selectorOf(selector: unknown): LabelSelector {
   const { matchLabels, matchExpressions } = fieldsOf(selector);
   const labels = Object.entries(fieldsOf(matchLabels)).filter(
     (pair): pair is [string, string] => typeof pair[1] === 'string',

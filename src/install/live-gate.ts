@@ -1,9 +1,9 @@
 /** The gate as its objects in a cluster show it: its Deployment, what deploys it, and its Namespace. */
 import { NAMESPACE, NATIVE_POLICY, type Kind } from '../cluster/kinds.ts';
 import type { KubeObject } from '../cluster/objects.ts';
-import type { Labels } from '../policies/vap/label-selector.ts';
+import { selectorFault, selects, type Labels } from '../policies/vap/label-selector.ts';
 import type { LiveCluster } from './live-cluster.ts';
-import { fieldsIn, fieldsOf, type LiveEntry } from './live-entry.ts';
+import { fieldsIn, fieldsOf, selectorOf, type LiveEntry } from './live-entry.ts';
 import { MANAGED_SELECTOR } from './names.ts';
 import { APPLICATION, DEPLOYMENT, HELM_RELEASE, KUSTOMIZATION } from './recovery-kinds.ts';
 import type { Pointer, RecoverySite } from './recovery-step.ts';
@@ -98,23 +98,33 @@ function tracesOf({ metadata }: KubeObject): readonly Trace[] {
   });
   // `<application>:<group>/<kind>:<namespace>/<name>`, the first part with its namespace where that is not Argo's own.
   const [tracked = ''] = (annotations['argocd.argoproj.io/tracking-id'] ?? '').split(':');
-  const [, namespace = 'argocd', name = ''] = /^(?:([^_]+)_)?(.*)$/.exec(tracked) ?? [];
+  const [, namespace = ARGO_NAMESPACE, name = ''] = /^(?:([^_]+)_)?(.*)$/.exec(tracked) ?? [];
   return name === '' ? flux : [...flux, { kind: APPLICATION, namespace, name }];
 }
 
+/** Argo CD before 3.0 tracks by this label unless told otherwise, and Helm charts set it to the release. */
+const INSTANCE_LABEL = 'app.kubernetes.io/instance';
+const ARGO_NAMESPACE = 'argocd';
+
 async function pointersOf(deployment: KubeObject, live: LiveCluster): Promise<readonly Pointer[]> {
-  const pointers: Pointer[] = [];
+  const pointers = new Map<string, Pointer>();
+  const add = async (trace: Trace, isSure: boolean): Promise<KubeObject | undefined> => {
+    const { kind, namespace, name } = trace;
+    const id = `${kind.kind} ${namespace}/${name}`;
+    if (pointers.has(id)) return undefined;
+    const object = await live.get(kind, namespace, name);
+    if (isSure || object !== undefined) pointers.set(id, { ...trace, labels: object?.metadata.labels ?? {} });
+    return object;
+  };
   for (const trace of tracesOf(deployment)) {
-    const object = await live.get(trace.kind, trace.namespace, trace.name);
-    pointers.push({ ...trace, labels: object?.metadata.labels ?? {} });
+    const object = await add(trace, true);
     // A HelmRelease is itself something that a Kustomization may have applied.
-    for (const above of object === undefined ? [] : tracesOf(object)) {
-      if (pointers.some((one) => one.kind === above.kind && one.name === above.name)) continue;
-      const parent = await live.get(above.kind, above.namespace, above.name);
-      pointers.push({ ...above, labels: parent?.metadata.labels ?? {} });
-    }
+    if (object !== undefined) for (const above of tracesOf(object)) await add(above, true);
   }
-  return pointers;
+  const instance = deployment.metadata.labels?.[INSTANCE_LABEL];
+  if (instance !== undefined)
+    await add({ kind: APPLICATION, namespace: ARGO_NAMESPACE, name: instance }, false);
+  return [...pointers.values()];
 }
 
 /** Whether a NetworkPolicy of the gate's namespace says who may reach its Pods. */
@@ -124,8 +134,6 @@ export function guardsPods(policy: KubeObject, podLabels: Labels): boolean {
   if (!types.includes('Ingress')) return false;
   // An ingress rule without `from` lets everybody in.
   if (fieldsIn(spec['ingress']).some((rule) => fieldsIn(rule['from']).length === 0)) return false;
-  const selector = fieldsOf(spec['podSelector']);
-  const labels = Object.entries(fieldsOf(selector['matchLabels']));
-  const expressions = fieldsIn(selector['matchExpressions']);
-  return expressions.length === 0 && labels.every(([key, value]) => podLabels[key] === value);
+  const selector = selectorOf(spec['podSelector']);
+  return selectorFault(selector) === undefined && selects(selector, podLabels);
 }

@@ -2,11 +2,11 @@
 import { NAMESPACE_NAME_LABEL, type WebhookConfiguration } from '../policies/entry.ts';
 import { selectorFault, selects, type Labels } from '../policies/vap/label-selector.ts';
 import type { LabelSelector } from '../policies/vap/types.ts';
-import { placeOf, type LiveEntry } from './live-entry.ts';
+import { placeOf, selectorOf, type LiveEntry } from './live-entry.ts';
 import { finding, type Finding } from './preflight-finding.ts';
 
 /** webhook-operations.md R1. */
-export const ALWAYS_EXCLUDED: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease'];
+const ALWAYS_EXCLUDED: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease'];
 
 export interface NamespaceInput {
   readonly entries: readonly LiveEntry[];
@@ -29,7 +29,7 @@ function coveredFindings(input: NamespaceInput): readonly Finding[] {
   return input.entries
     .filter(({ ours, failurePolicy }) => ours && failurePolicy === 'Fail')
     .flatMap((entry): Finding[] => {
-      const selector = selectorOf(entry);
+      const selector = entry.reachable.namespaceSelector;
       if (isEmpty(selector)) return isMeantEmpty(entry, input.wanted) ? [] : [noSelector(entry)];
       if (selectorFault(selector) !== undefined || isNamedOnPurpose(entry, selector)) return [];
       const covered = kept.filter((name) => selects(selector, labelsOf(name, input.namespaces)));
@@ -62,7 +62,7 @@ function isMeantEmpty(entry: LiveEntry, wanted: readonly WebhookConfiguration[])
   const should = wanted
     .find(({ metadata }) => metadata.name === entry.configuration)
     ?.webhooks.find(({ name }) => name === entry.name);
-  return should !== undefined && isEmpty(normal(should.namespaceSelector));
+  return should !== undefined && isEmpty(selectorOf(should.namespaceSelector));
 }
 
 /** The entries of node identity select agents' namespaces by name, and agents by their conditions (NI21). */
@@ -75,20 +75,6 @@ function isNamedOnPurpose(entry: LiveEntry, { matchExpressions }: LabelSelector)
 
 function reachesNamespaced({ reachable }: LiveEntry): boolean {
   return reachable.rules.some(({ scope }) => scope !== 'Cluster');
-}
-
-function selectorOf({ reachable }: LiveEntry): LabelSelector {
-  return normal(reachable.namespaceSelector);
-}
-
-function normal({
-  matchLabels = {},
-  matchExpressions = [],
-}: LiveEntry['reachable']['namespaceSelector']): LabelSelector {
-  return {
-    matchLabels,
-    matchExpressions: matchExpressions.map(({ key, operator, values = [] }) => ({ key, operator, values })),
-  };
 }
 
 function isEmpty({ matchLabels, matchExpressions }: LabelSelector): boolean {

@@ -4,6 +4,7 @@
  * (webhook-operations.md R2). It reads, and writes nothing.
  */
 import type { Cluster } from '../cluster/cluster.ts';
+import type { Kind } from '../cluster/kinds.ts';
 import type { WebhookConfiguration } from '../policies/entry.ts';
 import type { Labels } from '../policies/vap/label-selector.ts';
 import { diffConfigurations } from './configuration-diff.ts';
@@ -52,6 +53,8 @@ export interface Wanted {
   readonly comparesBundle: boolean;
   readonly findings: readonly Finding[];
   readonly unknown: readonly Unknown[];
+  /** Kinds that were listed for it. */
+  readonly sources: readonly Kind[];
 }
 
 export interface ReportedStep {
@@ -127,7 +130,7 @@ export async function preflight(input: PreflightInput): Promise<PreflightReport>
     findings: findings.toSorted((one, other) => LEVELS[one.level] - LEVELS[other.level]),
     steps: simulated?.ours.map(reportOf) ?? [],
     unknown,
-    rights: live.unknown.length === 0 ? [] : preflightRights(),
+    rights: unknown.length === 0 ? [] : preflightRights(wanted.sources),
   };
 }
 

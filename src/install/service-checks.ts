@@ -182,7 +182,7 @@ async function checkCertificate(
         where,
         days < 0
           ? 'the certificate has expired'
-          : `the certificate expires in less than ${String(days + 1)} days`,
+          : `the certificate expires in less than ${String(days + 1)} day${days === 0 ? '' : 's'}`,
         'from then on no request reaches the gate',
         'renew it, and look why nobody has',
       ),

@@ -166,6 +166,23 @@ const CASES: readonly Case[] = [
       ),
   },
   {
+    code: 'PREFLIGHT_AUTH_NONE',
+    title: 'a NetworkPolicy for other Pods',
+    make: (gate) =>
+      gate.put(
+        NETWORK_POLICY,
+        anObject(
+          NETWORK_POLICY,
+          { namespace: GATE_NAMESPACE, name: 'pacto-gate' },
+          {
+            spec: {
+              podSelector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['gate'] }] },
+            },
+          },
+        ),
+      ),
+  },
+  {
     code: 'PREFLIGHT_SERVICE_MISSING',
     title: 'no Service',
     make: ({ cluster }) => void cluster.unload(SERVICE, { namespace: GATE_NAMESPACE, name: 'pacto-gate' }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GateError } from '../../src/errors.ts';
-import { DEPLOYMENT, HELM_RELEASE, KUSTOMIZATION } from '../../src/install/recovery-kinds.ts';
+import { APPLICATION, DEPLOYMENT, HELM_RELEASE, KUSTOMIZATION } from '../../src/install/recovery-kinds.ts';
 import { anObject } from '../support/builders.ts';
 import { codesOf } from './support/preflight-case.ts';
 import { ENTRY, GATE_NAMESPACE, POLICIES, soundGate } from './support/sound-gate.ts';
@@ -112,5 +112,29 @@ describe('what deploys the gate', () => {
         'pointer-application-apps-platform',
       ]),
     );
+  });
+
+  it('is an Application of the name of its instance only where there is one', async () => {
+    const gate = soundGate();
+    const labels = { 'app.kubernetes.io/name': 'pacto-gate', 'app.kubernetes.io/instance': 'gate' };
+    const annotations = { 'argocd.argoproj.io/tracking-id': 'gate:apps/Deployment:pacto-system/pacto-gate' };
+    const put = (more: object = {}): void =>
+      gate.put(
+        DEPLOYMENT,
+        anObject(
+          DEPLOYMENT,
+          { namespace: GATE_NAMESPACE, name: 'pacto-gate', labels, ...more },
+          { spec: { template: { metadata: { labels: { app: 'gate' } } } } },
+        ),
+      );
+    const pointers = async (): Promise<readonly string[]> =>
+      (await gate.run()).steps.map(({ id }) => id).filter((id) => id.startsWith('pointer-'));
+    put();
+    expect(await pointers()).toEqual([]);
+    gate.put(APPLICATION, anObject(APPLICATION, { namespace: 'argocd', name: 'gate' }));
+    const both = ['pointer-application-argocd-gate-update', 'pointer-application-argocd-gate-status'];
+    expect(await pointers()).toEqual(both);
+    put({ annotations });
+    expect(await pointers()).toEqual(both);
   });
 });

@@ -61,7 +61,7 @@ export function namespaceObject(name: string, labels: Readonly<Record<string, st
 }
 
 /** As it should be: the policies' configuration, and node identity's. */
-export function wantedConfigurations(): {
+function wantedConfigurations(): {
   readonly policies: WebhookConfiguration;
   readonly identity: WebhookConfiguration;
 } {
@@ -196,6 +196,7 @@ export function soundGate(): SoundGate {
             comparesBundle: true,
             findings: [],
             unknown: [],
+            sources: [],
             ...other,
           }),
         shakeHands: () =>
