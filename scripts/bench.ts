@@ -18,6 +18,7 @@ import { renderReport } from '../test/bench/report.ts';
 import type { BenchResult, Machine, RolloutRun } from '../test/bench/result.ts';
 import { large, parallel } from '../test/bench/scenarios/large.ts';
 import { policies } from '../test/bench/scenarios/policies.ts';
+import { policyChanges } from '../test/bench/scenarios/policy-changes.ts';
 import { bodies, bursts, highest, rates } from '../test/bench/scenarios/rates.ts';
 import { certificate, sigterm } from '../test/bench/scenarios/rollout.ts';
 import { coldStart, loaderCheck, memory } from '../test/bench/scenarios/start.ts';
@@ -40,6 +41,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   bursts,
   sigterm,
   certificate,
+  'policy-changes': policyChanges,
 };
 
 const FULL: Pace = {
@@ -48,7 +50,7 @@ const FULL: Pace = {
   warmupSeconds: 10,
   roundWarmupSeconds: 0.5,
   settleSeconds: 2,
-  ladder: [500, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000],
+  ladder: [250, 500, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000],
   bisections: 2,
   coldStarts: 9,
   idleSeconds: 20,
@@ -58,6 +60,7 @@ const FULL: Pace = {
   policyMilliseconds: 150,
   expressionMilliseconds: 10,
   policySamples: 3_000,
+  policyChanges: { seconds: 300, warmupSeconds: 5, memoryWarmupSeconds: 60, partSeconds: 60 },
 };
 const QUICK: Pace = {
   rounds: 1,
@@ -65,7 +68,7 @@ const QUICK: Pace = {
   warmupSeconds: 0.5,
   roundWarmupSeconds: 0.25,
   settleSeconds: 1,
-  ladder: [1_000, 2_000, 4_000, 8_000],
+  ladder: [250, 1_000, 2_000, 4_000, 8_000],
   bisections: 0,
   coldStarts: 3,
   idleSeconds: 3,
@@ -75,11 +78,12 @@ const QUICK: Pace = {
   policyMilliseconds: 40,
   expressionMilliseconds: 3,
   policySamples: 1_000,
+  policyChanges: { seconds: 10, warmupSeconds: 1, memoryWarmupSeconds: 3, partSeconds: 3 },
 };
 
 const HELP = `npm run bench -- [options]
 
-  --quick        the same scenarios in about 90 s, with less to stand on
+  --quick        the same scenarios in about 2 min, with less to stand on
   --only NAMES   of: ${Object.keys(SCENARIOS).join(', ')} (with commas, or given again)
   --kubescape DIR  folder of the kubescape set (docs/conformance.md), whose policies are compared with Go
   --write-docs   writes docs/benchmarks.md from this run
@@ -161,6 +165,7 @@ async function runScenarios(chosen: Options): Promise<BenchResult> {
       loader,
       numbers: new ProcessNumbers(),
       starter: new ServerStarter(guard, directory),
+      scratch: directory,
       mount: new SecretMount(join(directory, 'tls'), certificates.leaves[0]),
       kubescape: chosen.kubescape,
       say: (line) => console.log(line),

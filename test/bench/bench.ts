@@ -8,7 +8,7 @@ import type { ProcessNumbers } from './process-numbers.ts';
 import type { Pair, Round } from './result.ts';
 import type { Arrivals } from './schedule.ts';
 import type { SecretMount } from './secret-mount.ts';
-import { expects, type BenchServer, type ServerStarter, type Side } from './servers.ts';
+import { expects, pathsFor, type BenchServer, type ServerStarter, type StartOptions } from './servers.ts';
 
 /** How long and how often: a quick run has the same scenarios, with less to stand on. */
 export interface Pace {
@@ -32,6 +32,14 @@ export interface Pace {
   readonly expressionMilliseconds: number;
   /** Requests of a round in this process. */
   readonly policySamples: number;
+  readonly policyChanges: {
+    readonly seconds: number;
+    /** Whose latencies and stalls do not count. */
+    readonly warmupSeconds: number;
+    /** After so long memory is compared, by medians of parts of so long. */
+    readonly memoryWarmupSeconds: number;
+    readonly partSeconds: number;
+  };
 }
 
 export interface Bench {
@@ -45,17 +53,23 @@ export interface Bench {
   readonly ca: readonly string[];
   /** A second leaf by a second authority, for the swap; `ca` trusts both. */
   readonly leaves: readonly [TlsPair, TlsPair];
+  /** A folder that goes away with the run. */
+  readonly scratch: string;
   /** Folder of the kubescape set, if it is known. */
   readonly kubescape: string | undefined;
   /** One line of progress. */
   say(line: string): void;
 }
 
-export const SIDES: readonly Side[] = ['ours', 'bare'];
+export const SIDES = ['ours', 'bare'] as const;
 
-export function startServer(bench: Bench, side: Side, core = bench.cores.server): Promise<BenchServer> {
+export function startServer(
+  bench: Bench,
+  side: StartOptions['side'],
+  more: Partial<Pick<StartOptions, 'core' | 'setting' | 'program'>> = {},
+): Promise<BenchServer> {
   const { certFile, keyFile } = bench.mount;
-  return bench.starter.start({ side, certFile, keyFile, ca: bench.ca, core });
+  return bench.starter.start({ side, certFile, keyFile, ca: bench.ca, core: bench.cores.server, ...more });
 }
 
 /** Runs `use` with one server of each side, both on the server's processor; only one of them is loaded at a time. */
@@ -90,6 +104,7 @@ export async function loadRound(
   const streams: readonly StreamJob[] = loads.map((load) => ({
     ...load,
     name: load.body,
+    paths: pathsFor(server, load.body),
     expectAllowed: expects(server.side, load.body),
   }));
   const beforeMs = bench.numbers.cpuMs(server.pid);

@@ -15,6 +15,10 @@ export function below(what: string, limit: number, value: number, unit: string):
   return { what, budget: `< ${limit}${unit}`, measured: `${digits(value)}${unit}`, met: value < limit };
 }
 
+export function atLeast(what: string, limit: number, value: number, unit: string): BudgetRow {
+  return { what, budget: `≥ ${limit}${unit}`, measured: `${digits(value)}${unit}`, met: value >= limit };
+}
+
 /** Three significant digits, and no exponent. */
 export function digits(value: number): string {
   const magnitude = Math.abs(value);

@@ -10,7 +10,6 @@ export const REQUEST_TIMEOUT_MS = 10_000;
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
-  readonly path: string;
   readonly serverName: string;
   /** PEM, all authorities that the client trusts. */
   readonly ca: readonly string[];
@@ -19,11 +18,27 @@ export interface Endpoint {
 export interface StreamJob {
   readonly name: string;
   readonly body: BodyName;
-  /** Against the bare baseline, which allows everything, this is always true. */
-  readonly expectAllowed: boolean;
+  /** Request number `n` goes to path `n` modulo their number. */
+  readonly paths: readonly string[];
+  /** Against the bare baseline, which allows everything, this is always true. Undefined: either is right. */
+  readonly expectAllowed: boolean | undefined;
   readonly arrivals: Arrivals;
   /** At most so many kept connections, one request on each at a time; `each`: a new connection for every request. */
   readonly connections: number | 'each';
+  /** Keeps what was answered, for whoever knows what should have been. */
+  readonly keepsAnswers?: boolean;
+}
+
+/** One answer. Times are milliseconds since 1970, by the clock of the machine. */
+export interface KeptAnswer {
+  /** Which of the stream's paths. */
+  readonly path: number;
+  readonly sentMs: number;
+  readonly answeredMs: number;
+  readonly allowed: boolean;
+  readonly message: string;
+  /** Values of the audit annotations, in the order of the answer. */
+  readonly annotations: readonly string[];
 }
 
 export interface LoadJob {
@@ -48,6 +63,8 @@ export interface StreamResult {
   /** TLS handshakes done, and by which certificate (SHA-256 fingerprint) the server proved itself. */
   readonly handshakes: number;
   readonly certificates: Readonly<Record<string, number>>;
+  /** In the order of the answers; empty unless the job keeps them. */
+  readonly answers: readonly KeptAnswer[];
 }
 
 export type LoaderCommand =

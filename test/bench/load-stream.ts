@@ -2,7 +2,13 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { reviewBody, UID_LENGTH, uidOfRequest, type ReviewBody } from './corpus.ts';
 import { LoadConnection, type Answer, type ConnectionEvents } from './load-connection.ts';
-import { REQUEST_TIMEOUT_MS, type Endpoint, type StreamJob, type StreamResult } from './load-job.ts';
+import {
+  REQUEST_TIMEOUT_MS,
+  type Endpoint,
+  type KeptAnswer,
+  type StreamJob,
+  type StreamResult,
+} from './load-job.ts';
 import { schedule, type Schedule } from './schedule.ts';
 import { percentile, summarize } from './statistics.ts';
 
@@ -14,20 +20,37 @@ const MAX_SINGLE_CONNECTIONS = 500;
 interface Pending {
   readonly index: number;
   readonly dueMs: number;
+  /** Infinity until it is sent. */
+  sentMs: number;
+}
+
+/** The request as it goes to one path, but for the uid. */
+interface Message {
+  readonly bytes: Buffer;
+  readonly uidAt: number;
+}
+
+interface Review {
+  readonly kind?: unknown;
+  readonly response?: {
+    readonly uid?: unknown;
+    readonly allowed?: unknown;
+    readonly status?: { readonly message?: string };
+    readonly auditAnnotations?: Readonly<Record<string, string>>;
+  };
 }
 
 export class LoadStream implements ConnectionEvents {
   private readonly job: StreamJob;
   private readonly endpoint: Endpoint;
   private readonly plan: Schedule;
-  private readonly body: ReviewBody;
-  private readonly message: Buffer;
-  private readonly uidAt: number;
+  private readonly messages: readonly Message[];
   private readonly secureContext: SecureContext;
   private readonly waiting: Pending[] = [];
   private readonly connections = new Map<LoadConnection, Pending | undefined>();
   private readonly latencies: number[] = [];
   private readonly lags: number[] = [];
+  private readonly answers: KeptAnswer[] = [];
   private readonly failures = new Map<string, number>();
   private readonly certificates = new Map<string, number>();
   private startMs = 0;
@@ -43,11 +66,10 @@ export class LoadStream implements ConnectionEvents {
     this.endpoint = endpoint;
     this.plan = schedule(job.arrivals);
     this.limit = this.plan.count;
-    this.body = reviewBody(job.body);
+    const body = reviewBody(job.body);
     this.secureContext = createSecureContext({ ca: [...endpoint.ca] });
-    const head = Buffer.from(headOf(endpoint, this.body.bytes.length, job.connections === 'each'), 'latin1');
-    this.message = Buffer.concat([head, this.body.bytes]);
-    this.uidAt = head.length + this.body.uidOffset;
+    this.messages = job.paths.map((path) => messageTo(path, body, job, endpoint));
+    if (this.messages.length === 0) throw new RangeError(`${job.name}: no path to send to`);
   }
 
   /** Opens the kept connections ahead of the load, so that no handshake is measured as a request. */
@@ -81,7 +103,7 @@ export class LoadStream implements ConnectionEvents {
   /** Sends all that is due. */
   sendDue(nowMs: number): void {
     for (let dueMs = this.nextDueMs; dueMs <= nowMs; dueMs = this.nextDueMs) {
-      const pending = { index: this.next, dueMs };
+      const pending = { index: this.next, dueMs, sentMs: Infinity };
       this.next += 1;
       if (pending.index >= this.plan.discarded) this.lags.push(nowMs - dueMs);
       this.place(pending);
@@ -121,6 +143,7 @@ export class LoadStream implements ConnectionEvents {
       achievedPerSecond: this.latencies.length / seconds,
       handshakes: this.handshakes,
       certificates: Object.fromEntries(this.certificates),
+      answers: this.answers,
     };
   }
 
@@ -141,7 +164,7 @@ export class LoadStream implements ConnectionEvents {
       connection.close('an answer that nobody asked for');
       return;
     }
-    const fault = this.faultOf(answer, pending);
+    const fault = this.faultOf(answer, pending, nowMs);
     if (fault === undefined) {
       this.succeeded += 1;
       this.lastAnswerMs = nowMs;
@@ -185,28 +208,45 @@ export class LoadStream implements ConnectionEvents {
 
   private sendOn(connection: LoadConnection, pending: Pending): void {
     this.connections.set(connection, pending);
-    const uidEnd = this.uidAt + UID_LENGTH;
-    const copied = this.message.length <= COPY_BYTES ? this.message.length : uidEnd;
-    const head = Buffer.from(this.message.subarray(0, copied));
-    head.write(uidOfRequest(pending.index), this.uidAt, UID_LENGTH, 'latin1');
-    connection.send(copied === this.message.length ? [head] : [head, this.message.subarray(copied)]);
+    pending.sentMs = performance.now();
+    const { bytes, uidAt } = this.messages[this.pathOf(pending)] as Message;
+    const uidEnd = uidAt + UID_LENGTH;
+    const copied = bytes.length <= COPY_BYTES ? bytes.length : uidEnd;
+    const head = Buffer.from(bytes.subarray(0, copied));
+    head.write(uidOfRequest(pending.index), uidAt, UID_LENGTH, 'latin1');
+    connection.send(copied === bytes.length ? [head] : [head, bytes.subarray(copied)]);
   }
 
-  private faultOf(answer: Answer, pending: Pending): string | undefined {
+  private pathOf({ index }: Pending): number {
+    return index % this.messages.length;
+  }
+
+  private faultOf(answer: Answer, pending: Pending, nowMs: number): string | undefined {
     if (answer.status !== 200) return `status ${answer.status}`;
+    let review: Review;
     try {
-      const review = JSON.parse(answer.body.toString('utf8')) as {
-        readonly kind?: unknown;
-        readonly response?: { readonly uid?: unknown; readonly allowed?: unknown };
-      };
-      if (review.kind !== 'AdmissionReview') return 'not an AdmissionReview';
-      if (review.response?.uid !== uidOfRequest(pending.index)) return 'answer to another uid';
-      return review.response.allowed === this.job.expectAllowed
-        ? undefined
-        : `allowed is ${String(review.response.allowed)}`;
+      review = JSON.parse(answer.body.toString('utf8')) as Review;
     } catch {
       return 'not JSON';
     }
+    const { kind, response } = review;
+    if (kind !== 'AdmissionReview') return 'not an AdmissionReview';
+    if (response?.uid !== uidOfRequest(pending.index)) return 'answer to another uid';
+    const { allowed, status, auditAnnotations } = response;
+    if (typeof allowed !== 'boolean') return 'neither allowed nor denied';
+    const { expectAllowed, keepsAnswers } = this.job;
+    if (expectAllowed !== undefined && allowed !== expectAllowed) return `allowed is ${String(allowed)}`;
+    if (keepsAnswers === true) {
+      this.answers.push({
+        path: this.pathOf(pending),
+        sentMs: performance.timeOrigin + pending.sentMs,
+        answeredMs: performance.timeOrigin + nowMs,
+        allowed,
+        message: status?.message ?? '',
+        annotations: Object.values(auditAnnotations ?? {}),
+      });
+    }
+    return undefined;
   }
 
   private fail(reason: string): void {
@@ -215,10 +255,15 @@ export class LoadStream implements ConnectionEvents {
   }
 }
 
+function messageTo(path: string, body: ReviewBody, job: StreamJob, endpoint: Endpoint): Message {
+  const head = Buffer.from(headOf(path, endpoint, body.bytes.length, job.connections === 'each'), 'latin1');
+  return { bytes: Buffer.concat([head, body.bytes]), uidAt: head.length + body.uidOffset };
+}
+
 /** The request line and headers as the API server sends them (platform.md §3.4). */
-function headOf(endpoint: Endpoint, length: number, once: boolean): string {
+function headOf(path: string, endpoint: Endpoint, length: number, once: boolean): string {
   const lines = [
-    `POST ${endpoint.path}?timeout=${REQUEST_TIMEOUT_MS / 1000}s HTTP/1.1`,
+    `POST ${path}?timeout=${REQUEST_TIMEOUT_MS / 1000}s HTTP/1.1`,
     `Host: ${endpoint.serverName}:${endpoint.port}`,
     'User-Agent: kube-apiserver-admission',
     `Content-Length: ${length}`,

@@ -23,6 +23,7 @@ type Handler = (review: Review, response: ServerResponse, request: IncomingMessa
 const STREAM: StreamJob = {
   name: 'test',
   body: 'lease-update-own',
+  paths: ['/validate'],
   expectAllowed: true,
   arrivals: { ratePerSecond: 200, seconds: 0.25 },
   connections: 4,
@@ -70,7 +71,6 @@ async function load(handler: Handler, changes: Partial<StreamJob> = {}): Promise
   const endpoint = {
     host: '127.0.0.1',
     port,
-    path: '/validate',
     serverName: 'localhost',
     ca: [authority.certPem],
   };
@@ -91,6 +91,40 @@ describe('the load generator', () => {
     expect(result.latency.count).toBe(50);
     expect(uids.size).toBe(50);
     expect([...urls]).toEqual(['/validate?timeout=10s']);
+  });
+
+  test('spreads requests over its paths in turn, and keeps what was answered where it is asked to', async () => {
+    const urls: (string | undefined)[] = [];
+    const result = await load(
+      (review, response, request) => {
+        urls.push(request.url);
+        const isFirst = request.url?.startsWith('/a') === true;
+        const body = JSON.stringify({
+          kind: 'AdmissionReview',
+          response: {
+            uid: review.request.uid,
+            allowed: isFirst,
+            ...(!isFirst && { status: { message: 'no' } }),
+            auditAnnotations: { version: 'v1' },
+          },
+        });
+        response.writeHead(200, { 'content-length': Buffer.byteLength(body) }).end(body);
+      },
+      { paths: ['/a', '/b'], expectAllowed: undefined, keepsAnswers: true, connections: 1 },
+    );
+    expect(result).toMatchObject({ requests: 50, succeeded: 50, failed: 0 });
+    expect(urls).toEqual(
+      Array.from({ length: 50 }, (_, index) => `/${index % 2 === 0 ? 'a' : 'b'}?timeout=10s`),
+    );
+    expect(result.answers).toHaveLength(50);
+    expect(result.answers.slice(0, 2)).toMatchObject([
+      { path: 0, allowed: true, message: '', annotations: ['v1'] },
+      { path: 1, allowed: false, message: 'no', annotations: ['v1'] },
+    ]);
+    for (const { sentMs, answeredMs } of result.answers) {
+      expect(answeredMs).toBeGreaterThan(sentMs);
+      expect(Math.abs(answeredMs - Date.now())).toBeLessThan(60_000);
+    }
   });
 
   test('opens a connection for each request where it is asked to', async () => {

@@ -19,7 +19,7 @@ const RECIPE: Recipe = {
   version: '1.36',
   release: '1.36.3',
   moduleDirectory: fileURLToPath(new URL('go', import.meta.url)),
-  sources: ['main.go', 'evaluate.go', 'measure.go', 'values.go'],
+  sources: ['main.go', 'evaluate.go', 'measure.go', 'values.go', 'webhook.go'],
   binaries: [{ name: NAME, goPackage: '.' }],
   buildFlags: ['-trimpath', '-ldflags', '-s -w'],
 };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { digits } from './budget-row.ts';
 import { budgetRows } from './budgets.ts';
 import { renderReport } from './report.ts';
-import type { BenchResult, RolloutRun, Round } from './result.ts';
+import type { BenchResult, HighestRate, RolloutRun, Round } from './result.ts';
 
 const MIB = 1024 * 1024;
 
@@ -39,6 +39,10 @@ function rolloutRun(kind: RolloutRun['kind'], changes: Partial<RolloutRun> = {})
   };
 }
 
+function rate(perSecond: number): HighestRate {
+  return { perSecond, atBound: false, trials: [] };
+}
+
 const GOOD: BenchResult = {
   startedAt: '2026-01-02T03:04:05.678Z',
   mode: 'full',
@@ -70,8 +74,26 @@ const GOOD: BenchResult = {
     },
   ],
   highest: {
-    ours: { perSecond: 4000, atBound: false, trials: [] },
-    bare: { perSecond: 12_000, atBound: true, trials: [] },
+    one: { ours: rate(6000), go: rate(3000) },
+    all: { ours: rate(2000), go: rate(500) },
+    bare: { ...rate(12_000), atBound: true },
+  },
+  policyChanges: {
+    policies: 64,
+    seconds: 300,
+    ratePerSecond: 500,
+    changes: 299,
+    requests: 150_000,
+    failed: 0,
+    failures: {},
+    p50Ms: 0.3,
+    p99Ms: 2,
+    maxMs: 20,
+    wrong: {},
+    delayLimitMs: 1000,
+    delayMs: { median: 20, max: 140 },
+    memory: { firstBytes: 120 * MIB, lastBytes: 132 * MIB, partSeconds: 60 },
+    stall: { ms: 15, cpuMs: 12 },
   },
   large: [
     {
@@ -86,6 +108,8 @@ const GOOD: BenchResult = {
   rollout: [1, 2, 3].flatMap(() => [rolloutRun('sigterm'), rolloutRun('certificate')]),
 };
 
+const CHANGING = 'while 1 of 64 policies changes each second, 500 requests/s';
+
 const missed = (result: BenchResult): readonly string[] =>
   budgetRows(result)
     .filter((row) => !row.met)
@@ -94,7 +118,7 @@ const missed = (result: BenchResult): readonly string[] =>
 describe('budgets', () => {
   test('are all met by a good result, and each has a row', () => {
     expect(missed(GOOD)).toEqual([]);
-    expect(budgetRows(GOOD)).toHaveLength(15);
+    expect(budgetRows(GOOD)).toHaveLength(22);
   });
 
   test('ask a quick run for one rollout of each kind', () => {
@@ -103,7 +127,8 @@ describe('budgets', () => {
   });
 
   test('have rows only for what was measured', () => {
-    const { rates: _rates, large: _large, rollout: _rollout, highest: _highest, ...rest } = GOOD;
+    const { rates: _rates, large: _large, rollout: _rollout, highest: _highest, ...others } = GOOD;
+    const { policyChanges: _changes, ...rest } = others;
     expect(budgetRows(rest)).toHaveLength(5);
   });
 
@@ -132,8 +157,53 @@ describe('budgets', () => {
     ['a lost request', withOurs(round(0.4, 3, 0.2, 1)), ['failed requests at all fixed rates: 1']],
     [
       'a low highest rate',
-      { ...GOOD, highest: { ...GOOD.highest!, ours: { perSecond: 999, atBound: false, trials: [] } } },
-      ['highest rate with p99 < 10 ms, 4 KiB: 999/s'],
+      { ...GOOD, highest: { ...GOOD.highest!, one: { ours: rate(999) } } },
+      ['highest rate with p99 < 10 ms, 4 KiB, one of 16 policies a request: 999/s'],
+    ],
+    [
+      'less than twice the rate of Go',
+      { ...GOOD, highest: { ...GOOD.highest!, all: { ours: rate(2000), go: rate(1250) } } },
+      ['highest rate with p99 < 10 ms, 4 KiB, the work of 16 policies a request: 1.60 × Go webhook'],
+    ],
+    [
+      'less than twice the lowest rate that Go was tried at',
+      {
+        ...GOOD,
+        highest: {
+          ...GOOD.highest!,
+          one: {
+            ours: rate(1000),
+            go: { ...rate(0), trials: [{ ratePerSecond: 800, p99Ms: 11, held: false }] },
+          },
+        },
+      },
+      ['highest rate with p99 < 10 ms, 4 KiB, one of 16 policies a request: 1.25 × Go webhook'],
+    ],
+    [
+      'an answer of a version that was not in force',
+      { ...GOOD, policyChanges: { ...GOOD.policyChanges!, wrong: { 'verdict of another version': 2 } } },
+      [`wrong answers ${CHANGING}: 2 of 150000`],
+    ],
+    [
+      'a request that failed while policies changed',
+      { ...GOOD, policyChanges: { ...GOOD.policyChanges!, failed: 1 } },
+      [`failed requests ${CHANGING}: 1 of 150000`],
+    ],
+    [
+      'memory that grows with changes',
+      {
+        ...GOOD,
+        policyChanges: {
+          ...GOOD.policyChanges!,
+          memory: { firstBytes: 100 * MIB, lastBytes: 111 * MIB, partSeconds: 60 },
+        },
+      },
+      [`resident memory at the end ${CHANGING}: 1.11 × after the warm-up`],
+    ],
+    [
+      'a change that keeps requests waiting',
+      { ...GOOD, policyChanges: { ...GOOD.policyChanges!, stall: { ms: 60, cpuMs: 12 } } },
+      [`longest stall ${CHANGING}: 60.0 ms`],
     ],
     [
       'a slow start',
@@ -213,7 +283,26 @@ describe('the report', () => {
     expect(page).toContain(
       '| 500/s | 8 | pod-create-4k | ours | 0.450 (0.400–0.500) | 6.00 (3.00–9.00) | 6.00 (3.00–9.00) |',
     );
-    expect(page).toContain('- bare: 12000 requests/s, the highest that is tried');
+  });
+
+  test('counts policies, not only requests', () => {
+    expect(page).toContain('| one of 16 policies a request | ours | 6000 | 6000 |');
+    expect(page).toContain('| the work of 16 policies a request | ours | 2000 | 32000 |');
+    expect(page).toContain('|  | Go | 500 | 8000 |');
+    expect(page).toContain('| no policy | bare | 12000, the highest that is tried | - |');
+  });
+
+  test('says aloud that Go was left out', () => {
+    const { one, all, bare } = GOOD.highest!;
+    const alone = { one: { ours: one.ours }, all: { ours: all.ours }, bare, leftOut: 'no Go here' };
+    const result = { ...GOOD, highest: alone };
+    expect(renderReport(result)).toContain('Left out: no Go here.');
+    expect(budgetRows(result)).toHaveLength(20);
+  });
+
+  test('tells how answers are judged while policies change', () => {
+    expect(page).toContain('asked more than 1000 ms after a change and not of the new version');
+    expect(page).toContain('| MiB resident, after the warm-up and at the end | 120, 132 |');
   });
 
   test('says aloud that the generator was the limit, that requests were lost and that a budget is missed', () => {

@@ -43,6 +43,23 @@ export interface HighestRate {
   }[];
 }
 
+/** Ours and the webhook in Go, which is left out where there is no Go. */
+export interface HighestPair {
+  readonly ours: HighestRate;
+  readonly go?: HighestRate;
+}
+
+/** Of reviews of 4 KiB. */
+export interface HighestRates {
+  /** One of sixteen policies a request, in turn: as an API server asks (design decision 16). */
+  readonly one: HighestPair;
+  /** All sixteen policies on each review. */
+  readonly all: HighestPair;
+  readonly bare: HighestRate;
+  /** Why there is nothing of Go. */
+  readonly leftOut?: string;
+}
+
 export interface LargeResult {
   readonly body: BodyName;
   readonly bytes: number;
@@ -97,6 +114,30 @@ export interface RolloutRun {
   readonly endings: readonly string[];
   /** From SIGTERM to the end of the process. */
   readonly endedAfterMs: readonly number[];
+}
+
+/** Policies changed under load, for as long as it says. */
+export interface PolicyChangesResult {
+  readonly policies: number;
+  readonly seconds: number;
+  readonly ratePerSecond: number;
+  readonly changes: number;
+  readonly requests: number;
+  readonly failed: number;
+  readonly failures: Readonly<Record<string, number>>;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** Answers that are of no version that could be in force, by what is wrong with them. */
+  readonly wrong: Readonly<Record<string, number>>;
+  /** A request that is sent so long after a change must be answered by it. */
+  readonly delayLimitMs: number;
+  /** From a change to the last request that was sent without meeting it; 0 where all met it. */
+  readonly delayMs: { readonly median: number; readonly max: number };
+  /** Resident memory: medians of the first and the last part after the warm-up. */
+  readonly memory: { readonly firstBytes: number; readonly lastBytes: number; readonly partSeconds: number };
+  /** The longest that the event loop did not come round; and the most that it computed from one turn to the next. */
+  readonly stall: { readonly ms: number; readonly cpuMs: number };
 }
 
 /** One real policy, microseconds: ours and the API server's own code in turn on the same requests. */
@@ -157,7 +198,8 @@ export interface BenchResult {
   readonly coldStart?: Pair<readonly number[]>;
   readonly memory?: Pair<MemoryRun>;
   readonly rates?: readonly RateResult[];
-  readonly highest?: Pair<HighestRate>;
+  readonly highest?: HighestRates;
+  readonly policyChanges?: PolicyChangesResult;
   readonly bodies?: readonly BodyResult[];
   readonly large?: readonly LargeResult[];
   readonly parallel?: {

@@ -30,9 +30,9 @@ describe('schedule', () => {
   test.each([
     [{ ratePerSecond: 0, seconds: 1 }, 'need more than 0'],
     [{ ratePerSecond: Number.NaN, seconds: 1 }, 'need more than 0'],
-    [{ ratePerSecond: 10, seconds: 0 }, 'need more than 0 and at most 120'],
-    [{ ratePerSecond: 10, seconds: 100, warmupSeconds: 30 }, 'at most 120'],
-    [{ ratePerSecond: 10, seconds: 10, warmupSeconds: -1 }, 'at most 120'],
+    [{ ratePerSecond: 10, seconds: 0 }, 'need more than 0 and at most 360'],
+    [{ ratePerSecond: 10, seconds: 340, warmupSeconds: 30 }, 'at most 360'],
+    [{ ratePerSecond: 10, seconds: 10, warmupSeconds: -1 }, 'at most 360'],
     [{ ratePerSecond: 10_000, seconds: 60 }, `1 to ${MAX_REQUESTS}`],
     [{ burst: 0 }, `1 to ${MAX_REQUESTS}`],
     [{ burst: 1.5 }, 'a whole number'],

@@ -3,7 +3,7 @@
 /** So many requests one stream may send at most: a mistake in a rate must not become an endless load. */
 export const MAX_REQUESTS = 200_000;
 /** So long a stream may last at most, seconds. */
-export const MAX_SECONDS = 120;
+export const MAX_SECONDS = 360;
 
 /** `ratePerSecond` for `warmupSeconds + seconds`, or `burst` requests at one instant. */
 export type Arrivals =

@@ -1,19 +1,38 @@
-/** The two servers that are compared, started as the processes a cluster would run. */
+/** The servers that are compared, started as the processes a cluster would run. */
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transformSync } from 'rolldown/utils';
+import type { KubeObject } from '../../src/cluster/objects.ts';
 import type { ProcessGuard, ServerProcess } from '../cluster/support/processes.ts';
 import { tailOf } from '../cluster/support/processes.ts';
 import { reviewBody, type BodyName } from './corpus.ts';
 import type { Endpoint } from './load-job.ts';
 import { pinned } from './pinning.ts';
+import { breakingReview } from './policies/breaking-review.ts';
+import {
+  benchPolicies,
+  pathsOf,
+  policyFile,
+  together,
+  type PolicyObject,
+} from './policies/policy-objects.ts';
 import type { Backend } from './proxy.ts';
 
-export type Side = 'ours' | 'bare';
+/** The peer in Go is no server of every scenario: it only evaluates policies. */
+export type Side = 'ours' | 'bare' | 'go';
+
+/** Keys of the configuration as options, and what is asked first. */
+export interface Setting {
+  readonly flags: Readonly<Record<string, string>>;
+  /** The paths over which reviews of Pods are spread: each enforces something about them. */
+  readonly podPaths: readonly string[];
+  /** Before the program; for Node. */
+  readonly nodeFlags?: readonly string[];
+}
 
 export interface StartOptions {
   readonly side: Side;
@@ -23,10 +42,15 @@ export interface StartOptions {
   readonly ca: readonly string[];
   /** The processor it keeps to; undefined: any. */
   readonly core: number | undefined;
+  /** Default: the sixteen policies of the benchmark, each at a path of its own. */
+  readonly setting?: Setting;
+  /** Of the peer in Go. */
+  readonly program?: string;
 }
 
 export interface BenchServer {
   readonly side: Side;
+  readonly podPaths: readonly string[];
   readonly pid: number;
   readonly endpoint: Endpoint;
   /** For the proxy; the baseline has no probes. */
@@ -38,14 +62,27 @@ export interface BenchServer {
 
 const SERVER_NAME = 'localhost';
 const START_TIMEOUT_MS = 20_000;
-/** The path of the webhook that is measured. */
-const PATH = '/validate/node-identity';
-/** What is asked first: an agent that renews its own Lease, a whole decision. */
-const FIRST: BodyName = 'lease-update-own';
+/** Of everything that is no Pod: nodes are no less busy for the policies beside them. */
+const IDENTITY_PATH = '/validate/node-identity';
+/** What is asked first: a policy evaluated, a whole decision. */
+const FIRST: BodyName = 'pod-create-4k';
+/** All sixteen policies on one review, which only the peer in Go can be asked (test/bench/go/webhook.go). */
+const ALL_OF_PEER = '/validate/policies';
+/** The namespace of all reviews; policies are not evaluated without. */
+export const REVIEWED_NAMESPACE: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name: 'shop' },
+};
 
-/** Whether `side` allows a body: the baseline allows everything. */
+/** Whether `side` allows a body: the baseline allows everything, and nothing here breaks a policy. */
 export function expects(side: Side, body: BodyName): boolean {
   return side === 'bare' || body !== 'lease-update-foreign';
+}
+
+/** Where a body goes to. */
+export function pathsFor(server: Pick<BenchServer, 'podPaths'>, body: BodyName): readonly string[] {
+  return body.startsWith('pod-') ? server.podPaths : [IDENTITY_PATH];
 }
 
 export class ServerStarter {
@@ -53,6 +90,11 @@ export class ServerStarter {
   private readonly directory: string;
   private readonly bareFile: string;
   private readonly bundle = fileURLToPath(new URL('../../dist/pacto-gate.js', import.meta.url));
+  private readonly peerPolicies: string;
+  /** A policy a request, sixteen of them. */
+  readonly sixteen: Setting;
+  /** The work of all sixteen in each request. */
+  readonly together: Setting;
   private count = 0;
 
   /** @param directory scratch folder of this run; logs go there. */
@@ -61,8 +103,26 @@ export class ServerStarter {
     this.directory = directory;
     // Plain JavaScript, or the baseline would pay for the type stripper in start-up time and memory.
     this.bareFile = join(directory, 'bare.mjs');
-    const source = readFileSync(new URL('./bare.ts', import.meta.url), 'utf8');
-    writeFileSync(this.bareFile, transformSync('bare.ts', source).code);
+    this.stripTypes('bare.ts', this.bareFile);
+    const policies = benchPolicies();
+    const one = together(policies);
+    const clusterDirectory = join(directory, 'cluster');
+    mkdirSync(clusterDirectory);
+    writeFileSync(join(clusterDirectory, 'namespace.yaml'), JSON.stringify(REVIEWED_NAMESPACE));
+    this.peerPolicies = join(directory, 'policies.json');
+    writeFileSync(this.peerPolicies, JSON.stringify(policies));
+    const settingOf = (name: string, enforced: readonly PolicyObject[]): Setting => {
+      const file = join(directory, name);
+      writeFileSync(file, policyFile(enforced));
+      const flags = {
+        'cluster-source': 'directory',
+        'cluster-directory': clusterDirectory,
+        'policies-files': file,
+      };
+      return { flags, podPaths: pathsOf(enforced) };
+    };
+    this.sixteen = settingOf('sixteen.yaml', policies);
+    this.together = settingOf('together.yaml', [one]);
   }
 
   /**
@@ -74,18 +134,24 @@ export class ServerStarter {
     this.count += 1;
     const name = `${options.side}-${this.count}`;
     const logFile = join(this.directory, `${name}.log`);
-    const endpoint = { host: '127.0.0.1', port, path: PATH, serverName: SERVER_NAME, ca: options.ca };
-    const line =
-      options.side === 'bare'
-        ? this.bareLine(port, options)
-        : this.ourLine({ port, healthPort, metricsPort }, options);
-    const [file, ...args] = pinned(options.core, line);
+    const endpoint = { host: '127.0.0.1', port, serverName: SERVER_NAME, ca: options.ca };
+    const setting = options.setting ?? this.sixteen;
+    const lines = {
+      ours: () => this.ourLine({ port, healthPort, metricsPort }, setting, options),
+      bare: () => this.bareLine(port, options),
+      go: () => this.peerLine(port, options),
+    };
+    const [file, ...args] = pinned(options.core, lines[options.side]());
+    const podPaths = options.side === 'go' && setting === this.together ? [ALL_OF_PEER] : setting.podPaths;
     const startMs = performance.now();
     const process = await this.guard.start(name, file, args, logFile);
-    const firstAnswerMs = (await firstAnswer(endpoint, process)) - startMs;
+    // The last one: those before it are known then too.
+    const path = podPaths.at(-1) ?? IDENTITY_PATH;
+    const firstAnswerMs = (await firstAnswer(endpoint, path, process)) - startMs;
     const readyUrl = `http://127.0.0.1:${healthPort}/readyz`;
     return {
       side: options.side,
+      podPaths,
       pid: process.pid,
       endpoint,
       backend: { name, port, readyUrl },
@@ -94,16 +160,38 @@ export class ServerStarter {
     };
   }
 
+  /** For `--import`: a server that writes its stalls to `file` (stall-probe.ts). */
+  stallProbe(file: string): string {
+    const probe = join(this.directory, 'stall-probe.mjs');
+    this.stripTypes('stall-probe.ts', probe);
+    const url = pathToFileURL(probe);
+    url.searchParams.set('file', file);
+    return url.href;
+  }
+
+  private stripTypes(name: string, file: string): void {
+    const source = readFileSync(new URL(name, import.meta.url), 'utf8');
+    writeFileSync(file, transformSync(name, source).code);
+  }
+
+  private peerLine(
+    port: number,
+    { certFile, keyFile, program = '' }: StartOptions,
+  ): readonly [string, ...string[]] {
+    return [program, 'webhook', `127.0.0.1:${port}`, certFile, keyFile, this.peerPolicies];
+  }
+
   private bareLine(port: number, { certFile, keyFile }: StartOptions): readonly [string, ...string[]] {
     return [process.execPath, this.bareFile, String(port), certFile, keyFile];
   }
 
   private ourLine(
     ports: { readonly port: number; readonly healthPort: number; readonly metricsPort: number },
+    { flags: given, nodeFlags = [] }: Setting,
     { certFile, keyFile }: StartOptions,
   ): readonly [string, ...string[]] {
     const flags = {
-      'cluster-source': 'none',
+      ...given,
       'webhooks-host': '127.0.0.1',
       'webhooks-port': String(ports.port),
       'health-port': String(ports.healthPort),
@@ -115,7 +203,7 @@ export class ServerStarter {
       'log-format': 'json',
     };
     const args = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]);
-    return [process.execPath, this.bundle, 'serve', ...args];
+    return [process.execPath, ...nodeFlags, this.bundle, 'serve', ...args];
   }
 }
 
@@ -138,8 +226,24 @@ async function freePorts(count: number): Promise<readonly number[]> {
   return ports;
 }
 
+/**
+ * Asks each path about a Pod that everything here refuses: what allows it is not evaluated, and measures nothing.
+ * @throws Error naming the paths that do not refuse it
+ */
+export async function proveEvaluation({ side, endpoint, podPaths }: BenchServer): Promise<void> {
+  if (side === 'bare') return;
+  const body = breakingReview();
+  const allowing: string[] = [];
+  for (const path of podPaths) {
+    const answer = await ask(endpoint, path, body);
+    // A failure policy refuses too, and says so.
+    if (!answer.includes('"allowed":false') || answer.includes('InternalError')) allowing.push(path);
+  }
+  if (allowing.length > 0) throw new Error(`${side} does not evaluate at ${allowing.join(', ')}`);
+}
+
 /** Asks until a right answer comes. @returns when it came, on the clock of `performance.now()`. */
-async function firstAnswer(endpoint: Endpoint, process: ServerProcess): Promise<number> {
+async function firstAnswer(endpoint: Endpoint, path: string, process: ServerProcess): Promise<number> {
   const body = reviewBody(FIRST).bytes;
   const deadlineMs = performance.now() + START_TIMEOUT_MS;
   while (performance.now() < deadlineMs) {
@@ -147,14 +251,15 @@ async function firstAnswer(endpoint: Endpoint, process: ServerProcess): Promise<
     if (ending !== undefined) {
       throw new Error(`${process.name} ended with ${ending}:\n${tailOf(process.logFile)}`);
     }
-    if (await isAllowed(endpoint, body)) return performance.now();
+    if ((await ask(endpoint, path, body)).includes('"allowed":true')) return performance.now();
     await new Promise((resolve) => setTimeout(resolve, 3));
   }
   throw new Error(`${process.name} gave no right answer in time:\n${tailOf(process.logFile)}`);
 }
 
-function isAllowed(endpoint: Endpoint, body: Buffer): Promise<boolean> {
-  const { host, port, path, serverName, ca } = endpoint;
+/** @returns the body of an answer 200, or an empty text. */
+function ask(endpoint: Endpoint, path: string, body: Buffer): Promise<string> {
+  const { host, port, serverName, ca } = endpoint;
   return new Promise((resolve) => {
     const headers = { 'content-type': 'application/json', 'content-length': body.length };
     const sent = request(
@@ -163,13 +268,11 @@ function isAllowed(endpoint: Endpoint, body: Buffer): Promise<boolean> {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('end', () =>
-          resolve(
-            response.statusCode === 200 && Buffer.concat(chunks).toString('utf8').includes('"allowed":true'),
-          ),
+          resolve(response.statusCode === 200 ? Buffer.concat(chunks).toString('utf8') : ''),
         );
       },
     );
-    sent.on('error', () => resolve(false));
+    sent.on('error', () => resolve(''));
     sent.end(body);
   });
 }

@@ -1,5 +1,6 @@
 // Command peer evaluates CEL with the API server's own packages. It reads one JSON question a line and writes one JSON
-// answer a line: a single expression (evaluate.go), or the time that a policy takes (measure.go).
+// answer a line: a single expression (evaluate.go), or the time that a policy takes (measure.go). With the argument
+// webhook it serves reviews over HTTPS instead (webhook.go).
 package main
 
 import (
@@ -19,6 +20,10 @@ type question struct {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "webhook" {
+		fmt.Fprintln(os.Stderr, serveWebhook(os.Args[2:]))
+		os.Exit(1)
+	}
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(make([]byte, 1<<20), maxLineBytes)
 	out := bufio.NewWriter(os.Stdout)

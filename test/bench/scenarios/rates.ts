@@ -1,8 +1,10 @@
 /** Fixed arrival rates, the highest rate that holds, every body of the corpus, and bursts. */
-import { loadRound, pairedRounds, SIDES, withPair, type Bench, type Load } from '../bench.ts';
+import { loadRound, pairedRounds, SIDES, startServer, withPair, type Bench, type Load } from '../bench.ts';
 import { BODY_NAMES, reviewBody } from '../corpus.ts';
 import type { BenchResult, BodyResult, BurstResult, HighestRate, Pair, RateResult } from '../result.ts';
-import type { BenchServer } from '../servers.ts';
+import { proveEvaluation, type BenchServer, type Setting, type Side } from '../servers.ts';
+import { buildPeer } from '../peer.ts';
+import { BuildError } from '../../../scripts/controlplane/go-build.ts';
 
 /** The p99 that a rate must keep to count as held (design §6). */
 const HELD_P99_MS = 10;
@@ -21,6 +23,7 @@ const LARGEST_OF_BODIES = 128 * 1024;
 async function warmUp(bench: Bench, servers: Pair<BenchServer>, seconds: number): Promise<void> {
   const arrivals = { ratePerSecond: 500, seconds };
   for (const side of SIDES) {
+    await proveEvaluation(servers[side]);
     await loadRound(bench, servers[side], [{ body: 'pod-create-4k', arrivals, connections: 8 }]);
   }
 }
@@ -56,11 +59,49 @@ export async function rates(bench: Bench): Promise<Pick<BenchResult, 'rates'>> {
 }
 
 export async function highest(bench: Bench): Promise<Pick<BenchResult, 'highest'>> {
-  return await withPair(bench, async (servers) => {
-    await warmUp(bench, servers, Math.min(SHORT_WARMUP_SECONDS, bench.pace.warmupSeconds));
-    const ours = await climb(bench, servers.ours);
-    return { highest: { ours, bare: await climb(bench, servers.bare) } };
-  });
+  const peer = await peerProgram(bench);
+  if ('leftOut' in peer) bench.say(`  LEFT OUT: ${peer.leftOut}`);
+  const { sixteen, together } = bench.starter;
+  const climbs = async (setting: Setting): Promise<{ ours: HighestRate; go?: HighestRate }> => {
+    const ours = await climbAlone(bench, 'ours', { setting });
+    return 'leftOut' in peer
+      ? { ours }
+      : { ours, go: await climbAlone(bench, 'go', { setting, program: peer.program }) };
+  };
+  const one = await climbs(sixteen);
+  bench.say('  one policy a request');
+  const all = await climbs(together);
+  bench.say('  sixteen policies a request');
+  const bare = await climbAlone(bench, 'bare', {});
+  return { highest: { one, all, bare, ...('leftOut' in peer && { leftOut: peer.leftOut }) } };
+}
+
+async function peerProgram(bench: Bench): Promise<{ program: string } | { leftOut: string }> {
+  try {
+    return { program: await buildPeer((line) => bench.say(line)) };
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error;
+    return { leftOut: `the webhook in Go: ${error.message}` };
+  }
+}
+
+async function climbAlone(
+  bench: Bench,
+  side: Side,
+  options: { readonly setting?: Setting; readonly program?: string },
+): Promise<HighestRate> {
+  const server = await startServer(bench, side, options);
+  try {
+    await proveEvaluation(server);
+    const arrivals = {
+      ratePerSecond: 200,
+      seconds: Math.min(SHORT_WARMUP_SECONDS, bench.pace.warmupSeconds),
+    };
+    await loadRound(bench, server, [{ body: 'pod-create-4k', arrivals, connections: 8 }]);
+    return await climb(bench, server);
+  } finally {
+    await server.process.end('SIGKILL');
+  }
 }
 
 async function climb(bench: Bench, server: BenchServer): Promise<HighestRate> {

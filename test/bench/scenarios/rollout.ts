@@ -5,7 +5,7 @@ import { pause, startServer, type Bench } from '../bench.ts';
 import type { StreamJob, StreamResult } from '../load-job.ts';
 import { ReadinessProxy } from '../proxy.ts';
 import type { BenchResult, RolloutRun } from '../result.ts';
-import type { BenchServer } from '../servers.ts';
+import { pathsFor, type BenchServer } from '../servers.ts';
 
 const RATE_PER_SECOND = 500;
 /** Of those, how many come on a connection of their own: a handshake each. */
@@ -18,17 +18,19 @@ const QUIET_MS = 1_500;
 /** A server must be gone within the Pod's usual grace. */
 const GRACE_MS = 30_000;
 
-const STREAMS: readonly StreamJob[] = [
+const streamsTo = (server: BenchServer): readonly StreamJob[] => [
   {
     name: 'kept',
-    body: 'lease-update-own',
+    body: 'pod-create-4k',
+    paths: pathsFor(server, 'pod-create-4k'),
     expectAllowed: true,
     arrivals: { ratePerSecond: RATE_PER_SECOND - SINGLE_PER_SECOND, seconds: MOST_SECONDS },
     connections: 8,
   },
   {
     name: 'single',
-    body: 'pod-create-4k',
+    body: 'lease-update-own',
+    paths: pathsFor(server, 'lease-update-own'),
     expectAllowed: true,
     arrivals: { ratePerSecond: SINGLE_PER_SECOND, seconds: MOST_SECONDS },
     connections: 'each',
@@ -94,7 +96,7 @@ async function oneRun(bench: Bench, kind: RolloutRun['kind'], events: Events): P
     const first = servers[0];
     if (first === undefined) throw new Error('no server was started');
     const endpoint = { ...first.endpoint, port: proxy.port };
-    const load = bench.loader.run({ endpoint, streams: STREAMS });
+    const load = bench.loader.run({ endpoint, streams: streamsTo(first) });
     const happened = duringLoad(bench, () => events(proxy, servers));
     const [results, ended] = await Promise.all([load, happened]);
     return summary(kind, results, ended, proxy.refused);

@@ -11,8 +11,7 @@ export async function coldStart(bench: Bench): Promise<Pick<BenchResult, 'coldSt
   const milliseconds = { ours: [] as number[], bare: [] as number[] };
   for (let n = 0; n < bench.pace.coldStarts; n += 1) {
     for (const side of SIDES) {
-      const { certFile, keyFile } = bench.mount;
-      const server = await bench.starter.start({ side, certFile, keyFile, ca: bench.ca, core: undefined });
+      const server = await startServer(bench, side, { core: undefined });
       milliseconds[side].push(server.firstAnswerMs);
       await server.process.end('SIGKILL');
     }

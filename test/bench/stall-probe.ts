@@ -1,0 +1,37 @@
+/**
+ * Loaded into a server by `--import`, with `?file=` of where to write: once a second a line with the time, in
+ * milliseconds since 1970, the longest that the event loop did not come round in that second, and the most processor
+ * time of its thread from one turn to the next, which other work of the machine does not touch. The harness strips the
+ * types first.
+ */
+import { appendFileSync } from 'node:fs';
+
+/** So often it should come round; what is beyond is a stall. */
+const EVERY_MS = 5;
+const WRITE_EVERY_MS = 1_000;
+
+const file = new URL(import.meta.url).searchParams.get('file') ?? '';
+let lastMs = performance.now();
+let lastCpuMs = cpuMs();
+let longestMs = 0;
+let longestCpuMs = 0;
+let writtenMs = lastMs;
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+setInterval(() => {
+  const nowMs = performance.now();
+  longestCpuMs = Math.max(longestCpuMs, cpuMs() - lastCpuMs);
+  longestMs = Math.max(longestMs, nowMs - lastMs - EVERY_MS);
+  if (nowMs - writtenMs >= WRITE_EVERY_MS) {
+    appendFileSync(file, `${performance.timeOrigin + nowMs} ${longestMs} ${longestCpuMs}\n`);
+    longestMs = 0;
+    longestCpuMs = 0;
+    writtenMs = nowMs;
+  }
+  // What was written is not counted either.
+  lastMs = performance.now();
+  lastCpuMs = cpuMs();
+}, EVERY_MS).unref();
