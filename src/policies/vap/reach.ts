@@ -113,7 +113,7 @@ function namespacesTaken({ match, namespaces, served }: Taking): readonly string
     ? `requests in the ${one ? 'namespace' : 'namespaces'} ${names}${themselves ? ` and about ${one ? 'that Namespace itself' : 'these Namespaces themselves'}` : ''}`
     : `requests about the ${one ? 'Namespace' : 'Namespaces'} ${names}`;
   return [
-    `${what} are not sent to the gate: what the cluster and the gate need to recover lives there (policies.excludedNamespaces, and the namespace of the gate)`,
+    `${what} are not sent to the gate: what the cluster and the gate need to recover lives there (policies.excludedNamespaces, the namespace of the gate and those of policy ConfigMaps)`,
   ];
 }
 
