@@ -1,8 +1,8 @@
 /** The whole server with policies of a cluster that is a directory, as on a laptop. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startApp, type App } from '../../src/app.ts';
 import { systemClock } from '../../src/clock.ts';
 import { CONFIG_MAP, GATE_POLICY, GATE_POLICY_BINDING, NAMESPACE } from '../../src/cluster/kinds.ts';
@@ -102,6 +102,60 @@ describe('a server with a directory for a cluster', () => {
   });
 });
 
+describe('a server whose API server lacks kinds', () => {
+  const ports = {
+    'webhooks.port': '0',
+    'webhooks.drainSeconds': '0',
+    'health.port': '0',
+    'metrics.enabled': 'false',
+    'identity.enabled': 'false',
+  };
+
+  it('is ready without a kind of parameters, and answers by the failure policy', async () => {
+    const server = await startFakeApiServer();
+    onTestFinished(() => server.stop());
+    server.put(NAMESPACE, SHOP);
+    const limits = { apiVersion: 'x.example.com/v1', kind: 'Limit' };
+    const paramRef = { name: 'limits', parameterNotFoundAction: 'Allow' };
+    write('policy.yaml', policyObject('limited', { expression: 'true', spec: { paramKind: limits } }));
+    write('binding.yaml', bindingObject('limited', { spec: { paramRef } }));
+    const config = await configOf({
+      ...ports,
+      'policies.directory': directory,
+      'policies.paramKinds': 'x.example.com/v1/Limit',
+      'cluster.kubeconfig': kubeconfigFor(server),
+    });
+    app = await startApp(config, { clock: systemClock, log: silentLog() });
+    const { urls, caBundle = '' } = app;
+    await until('it is ready', async () => (await ask(`${urls.probes}/readyz`)).status === 200);
+    const answer = await ask(`${urls.admission}/validate/policies/limited?timeout=10s`, {
+      body: REVIEW,
+      ca: caBundle,
+    });
+    expect(answer.json()).toMatchObject({ response: { allowed: false, status: { code: 500 } } });
+  });
+
+  it('is not ready without the kinds of policies, and says which to install', async () => {
+    const server = await startFakeApiServer();
+    onTestFinished(() => server.stop());
+    server.put(NAMESPACE, SHOP);
+    const config = await configOf({
+      ...ports,
+      'policies.sources': 'customResources',
+      'cluster.kubeconfig': kubeconfigFor(server),
+    });
+    app = await startApp(config, { clock: systemClock, log: silentLog() });
+    const { urls } = app;
+    const missing =
+      '[-]policies failed: validatingadmissionpolicies.gate.pacto.trianalab.io are not served: install their CustomResourceDefinition (manifests/crds)';
+    await until('it says so', async () => (await ask(`${urls.probes}/readyz`)).text.includes(missing));
+    server.put(GATE_POLICY, policyObject('plain'));
+    server.put(GATE_POLICY_BINDING, bindingObject('plain'));
+    await until('it is ready', async () => (await ask(`${urls.probes}/readyz`)).status === 200);
+    expect((await ask(`${urls.probes}/readyz?verbose`)).text).toContain('[+]policies ok');
+  });
+});
+
 describe('a function', () => {
   it.each(['cached', 'live'] as const)(
     'enforces what the cluster has from its first request on (%s)',
@@ -112,20 +166,10 @@ describe('a function', () => {
       server.put(GATE_POLICY_BINDING, bindingObject('other'));
       server.put(CONFIG_MAP, configMapObject('m', { 'plain.yaml': yamlOf(bindingObject('plain')) }));
       server.put(NAMESPACE, SHOP);
-      const kubeconfig = join(directory, 'kubeconfig');
-      writeFileSync(
-        kubeconfig,
-        JSON.stringify({
-          'current-context': 'here',
-          clusters: [{ name: 'here', cluster: { server: server.url } }],
-          users: [{ name: 'gate', user: { token: 'ours' } }],
-          contexts: [{ name: 'here', context: { cluster: 'here', user: 'gate' } }],
-        }),
-      );
       const config = await configOf({
         ...SOURCES,
         state,
-        'cluster.kubeconfig': kubeconfig,
+        'cluster.kubeconfig': kubeconfigFor(server),
         'webhooks.auth': 'bearer',
         'webhooks.bearer.usernames': 'kube-apiserver',
       });
@@ -146,6 +190,19 @@ describe('a function', () => {
     },
   );
 });
+
+function kubeconfigFor({ url }: FakeApiServer): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'policies-kubeconfig-')), 'kubeconfig');
+  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+  const text = JSON.stringify({
+    'current-context': 'here',
+    clusters: [{ name: 'here', cluster: { server: url } }],
+    users: [{ name: 'gate', user: { token: 'ours' } }],
+    contexts: [{ name: 'here', context: { cluster: 'here', user: 'gate' } }],
+  });
+  writeFileSync(file, text);
+  return file;
+}
 
 /** Every token is that of the API server. */
 function vouchFor(server: FakeApiServer): () => boolean {

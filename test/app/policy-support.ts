@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 import { readerOver } from '../webhooks/decide-by.ts';
 import { edgeOf, rawRequest } from '../webhooks/edge-parts.ts';
 
-export const OWN_NAMESPACE = 'pacto-system';
+const OWN_NAMESPACE = 'pacto-system';
 
 const GATE = 'gate.pacto.trianalab.io/v1';
 const NATIVE = 'admissionregistration.k8s.io/v1';
