@@ -4,6 +4,7 @@
 export const RULES = {
   F1: 'the sentence of the policy follows `admission webhook "<entry>" denied the request: `',
   F4: 'an audit key begins with the name of the entry, and the value is the same',
+  F11: 'webhooks are asked together: another one is asked about what ours refuses, and warnings of several policies come in any order',
 } as const;
 
 export interface AllowedDifference {

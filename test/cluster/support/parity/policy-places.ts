@@ -1,4 +1,4 @@
-/** Where our server finds policies: files, ConfigMaps or our own custom resources. */
+/** Where our server finds policies: files, ConfigMaps or our own custom resources; and a server that keeps no copies. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -9,14 +9,14 @@ import type { ControlPlane } from '../control-plane.ts';
 import { createDefinitions } from '../custom-resources.ts';
 import { GATE_NAMESPACE } from '../gate.ts';
 
-export type PolicySource = 'files' | 'configMaps' | 'customResources';
+export type PolicySource = 'files' | 'configMaps' | 'customResources' | 'customResourcesLive';
 
 interface PolicyPlace {
   /** Of `pacto-gate serve`. */
   readonly serveFlags: readonly string[];
   /** Of `pacto-gate generate webhooks`. */
   readonly generateFlags: readonly string[];
-  /** Puts them there, once. */
+  /** Puts them there; what is there stays. */
   place(objects: readonly KubeObject[]): Promise<void>;
 }
 
@@ -41,6 +41,13 @@ export function policyPlaces(
     `--policies-namespaces=${GATE_NAMESPACE}`,
   ];
   const fromCluster = ['--from-cluster', `--cluster-kubeconfig=${plane.adminKubeconfigPath}`];
+  const customResources: PolicyPlace = {
+    serveFlags: inCluster('customResources'),
+    generateFlags: [...fromCluster, ...inCluster('customResources')],
+    async place(objects) {
+      await Promise.all(objects.map((object) => createCustomResource(api, object)));
+    },
+  };
   return {
     files: {
       serveFlags: inFiles,
@@ -60,12 +67,11 @@ export function policyPlaces(
         await Promise.all(objects.map((object, index) => createConfigMap(api, `policies-${index}`, object)));
       },
     },
-    customResources: {
-      serveFlags: inCluster('customResources'),
-      generateFlags: [...fromCluster, ...inCluster('customResources')],
-      async place(objects) {
-        await Promise.all(objects.map((object) => createCustomResource(api, object)));
-      },
+    customResources,
+    // The same cases, of which the policies lie there by then.
+    customResourcesLive: {
+      ...customResources,
+      serveFlags: [...customResources.serveFlags, '--state=live'],
     },
   };
 }
@@ -95,9 +101,11 @@ async function createConfigMap(api: ApiClient, name: string, object: KubeObject)
 async function createCustomResource(api: ApiClient, object: KubeObject): Promise<void> {
   const plural = PLURALS.get(object.kind);
   if (plural === undefined) throw new Error(`${object.kind} is no policy`);
-  await api.demand({
+  const { status, body } = await api.request({
     method: 'POST',
     path: `/apis/${GROUP}/v1/${plural}`,
     body: { ...object, apiVersion: `${GROUP}/v1` },
   });
+  const isThere = status === 409 && body.reason === 'AlreadyExists';
+  if (status !== 201 && !isThere) throw new Error(`${object.metadata.name} was refused: ${body.message}`);
 }

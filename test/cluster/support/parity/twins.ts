@@ -31,6 +31,9 @@ export interface Twins {
   stop(): Promise<void>;
 }
 
+/** In the order in which they are asked. */
+export const CLUSTER_SOURCES = ['configMaps', 'customResources', 'customResourcesLive'] as const;
+
 export interface Asked {
   readonly sendings: readonly Sending[];
   readonly kubescape: KubescapeSet | undefined;
@@ -82,7 +85,7 @@ export async function startTwins(asked: Asked): Promise<Twins> {
       ours: await asksOther(ours.side, asked.refused),
     };
     const fromCluster = new Map<PolicySource, Answers>();
-    for (const source of ['configMaps', 'customResources'] as const) {
+    for (const source of CLUSTER_SOURCES) {
       await ours.side.enforce(policiesOf(asked.fromCluster, undefined), source);
       fromCluster.set(source, await answersOf(ours.side, asked.fromCluster));
     }
