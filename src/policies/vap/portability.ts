@@ -116,15 +116,16 @@ function usesOf(checked: Checked, since: number): readonly string[] {
     const reference = checked.references.get(node.id);
     if (reference?.kind !== 'function' || node.kind === 'macro') continue;
     const first = Math.min(...reference.overloads.map((overload) => overload.since));
-    if (first === since) uses.add(functionName(reference.function.name));
+    const name = functionName(reference.function.name);
+    if (first === since && name !== undefined) uses.add(name);
   }
   return [...uses];
 }
 
-function functionName(name: string): string {
-  return /^[_!@-]/.test(name)
-    ? `comparing numbers of different types by ${name.replaceAll('_', '')}`
-    : `${name}()`;
+/** @returns undefined for an operator that is named as syntax */
+function functionName(name: string): string | undefined {
+  if (/^_[<>=!]+_$/.test(name)) return `comparing numbers of different types by ${name.slice(1, -1)}`;
+  return /^[A-Za-z]/.test(name) ? `${name}()` : undefined;
 }
 
 function syntaxOf(node: Expr): { readonly since: number; readonly name: string } | undefined {

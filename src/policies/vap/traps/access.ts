@@ -20,8 +20,8 @@ export class Resolver implements Places {
   readonly presence: ObjectPresence;
   readonly scene: Scene;
   readonly #variables: ReadonlyMap<string, Expr>;
-  /** Variables may use variables: one that is reached again in itself is none. */
-  #depth = 0;
+  /** What was found out about variables, by what was asked. */
+  readonly #known = new Map<string, unknown>();
 
   constructor(presence: ObjectPresence, scene: Scene, variables: ReadonlyMap<string, Expr>) {
     this.presence = presence;
@@ -33,17 +33,17 @@ export class Resolver implements Places {
     return this.#variables.get(name);
   }
 
-  /** Runs with the expression of a variable in place of its name; nothing where there is none. */
-  inVariable<T>(expr: Expr, run: (inner: Expr) => T): T | undefined {
+  inVariable<T>(expr: Expr, question: string, run: (inner: Expr) => T): T | undefined {
     const name = variableName(expr);
     const inner = name === undefined ? undefined : this.#variables.get(name);
-    if (inner === undefined || this.#depth > 32) return undefined;
-    this.#depth += 1;
-    try {
-      return run(inner);
-    } finally {
-      this.#depth -= 1;
+    if (inner === undefined) return undefined;
+    const key = `${question} ${name ?? ''}`;
+    if (!this.#known.has(key)) {
+      // Until it is known, so that one that reads itself comes to an end.
+      this.#known.set(key, undefined);
+      this.#known.set(key, run(inner));
     }
+    return this.#known.get(key) as T | undefined;
   }
 
   /** @returns undefined for what is no place in an object */
@@ -53,7 +53,7 @@ export class Resolver implements Places {
         return this.#root(identName(expr) ?? '', scope);
       case 'select': {
         if (expr.test) return undefined;
-        const inner = this.inVariable(expr, (body) => this.access(body, OUTSIDE));
+        const inner = this.inVariable(expr, 'access', (body) => this.access(body, OUTSIDE));
         if (inner !== undefined || variableName(expr) !== undefined) return inner;
         const base = this.access(expr.operand, scope);
         return base && this.#field(base, expr.field);
@@ -170,12 +170,12 @@ export class Resolver implements Places {
   }
 
   #selectConstant(expr: Expr & { readonly kind: 'select' }, scope: Scope): Constant | undefined {
-    const inner = this.inVariable(expr, (body) => this.constant(body, OUTSIDE));
+    const inner = this.inVariable(expr, 'constant', (body) => this.constant(body, OUTSIDE));
     if (inner !== undefined) return inner;
     if (expr.test) return this.#has(expr.operand, (base) => this.#field(base, expr.field), scope);
     const access = this.access(expr, scope);
     if (access === undefined || this.isNull(rootOf(expr), scope)) return undefined;
-    return this.#known(access.key);
+    return this.#sceneValue(access.key);
   }
 
   #has(operand: Expr, field: (base: Access) => Access, scope: Scope): boolean | undefined {
@@ -189,7 +189,7 @@ export class Resolver implements Places {
     return presence === 'never' ? false : undefined;
   }
 
-  #known(key: Key): Constant | undefined {
+  #sceneValue(key: Key): Constant | undefined {
     const { kind, operation, resource, subresource } = this.scene;
     switch (key) {
       case 'request.operation':

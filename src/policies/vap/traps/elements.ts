@@ -7,7 +7,7 @@ const NOTHING_KNOWN: Elements = { place: NOWHERE, range: undefined, isMap: false
 
 /** What a macro over this expression goes through. */
 export function elementsOf(resolver: Places, range: Expr, scope: Scope): Elements {
-  const inner = resolver.inVariable(range, (body) => elementsOf(resolver, body, OUTSIDE));
+  const inner = resolver.inVariable(range, 'elements', (body) => elementsOf(resolver, body, OUTSIDE));
   if (inner !== undefined) return inner;
   if (range.kind === 'list') return listed(resolver, range, scope);
   if (range.kind === 'macro') return selected(resolver, range, scope);

@@ -34,7 +34,9 @@ export class Guards {
   }
 
   #of(expr: Expr, outcome: boolean, scope: Scope, withParents: boolean): Facts {
-    const inner = this.#resolver.inVariable(expr, (body) => this.of(body, outcome, OUTSIDE, withParents));
+    const inner = this.#resolver.inVariable(expr, `facts ${String(outcome)} ${String(withParents)}`, (body) =>
+      this.of(body, outcome, OUTSIDE, withParents),
+    );
     if (inner !== undefined) return inner;
     if (expr.kind === 'select') {
       if (!expr.test || !outcome) return NO_FACTS;
@@ -124,7 +126,7 @@ export class Guards {
 
   /** `'app' in object.metadata.labels`. */
   #ofKey(key: Expr, container: Expr, scope: Scope, withParents: boolean): Facts {
-    const base = this.#resolver.access(container, scope);
+    const base = this.#resolver.access(orNothing(container), scope);
     return base === undefined ? NO_FACTS : present(this.#resolver.member(base, key, scope).key, withParents);
   }
 
@@ -209,6 +211,16 @@ function intersection(all: readonly Facts[]): Facts {
   return rest.length === 0
     ? first
     : new Set([...first].filter((key) => rest.every((facts) => facts.has(key))));
+}
+
+/** Of `a.?b.orValue({})`, what holds a key whenever the whole does. */
+function orNothing(expr: Expr): Expr {
+  if (expr.kind !== 'call' || expr.function !== 'orValue' || expr.target === undefined) return expr;
+  const [fallback] = expr.args;
+  const isEmpty =
+    (fallback?.kind === 'map' && fallback.entries.length === 0) ||
+    (fallback?.kind === 'list' && fallback.elements.length === 0);
+  return isEmpty ? expr.target : expr;
 }
 
 function isFalse(expr: Expr | undefined): boolean {

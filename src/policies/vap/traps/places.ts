@@ -41,8 +41,13 @@ export interface Elements {
 /** Finds out what an expression stands for (access.ts). */
 export interface Places {
   readonly presence: ObjectPresence;
-  /** Runs with the expression of a variable in place of its name; undefined for what is no variable. */
-  inVariable<T>(expr: Expr, run: (inner: Expr) => T): T | undefined;
+  /**
+   * Runs with the expression of a variable in place of its name, once for each question: variables may use variables,
+   * twice each.
+   *
+   * @returns undefined for what is no variable
+   */
+  inVariable<T>(expr: Expr, question: string, run: (inner: Expr) => T): T | undefined;
   /** @returns undefined for what is no place in an object */
   access(expr: Expr, scope: Scope): Access | undefined;
   /** @returns what the expression gives in every request of this kind; undefined where that is not known */

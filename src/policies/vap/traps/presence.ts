@@ -60,10 +60,19 @@ const NAMESPACE: OpenApiSchema = {
   },
   present: ['metadata'],
 };
-/** Metadata of the object itself that every API server sets. */
-const METADATA_ALWAYS = new Set(['name', 'uid', 'creationTimestamp', 'namespace']);
-/** That are there at some times, and nobody asks whether. */
-const METADATA_MOSTLY = new Set(['generation', 'resourceVersion', 'managedFields', 'selfLink']);
+/** What every API server sets in the object itself; some of it is there at some times, and nobody asks whether. */
+const IN_EVERY_OBJECT: ReadonlyMap<string, Presence> = new Map<string, Presence>([
+  ['apiVersion', 'always'],
+  ['kind', 'always'],
+  ['metadata.name', 'always'],
+  ['metadata.namespace', 'always'],
+  ['metadata.uid', 'always'],
+  ['metadata.creationTimestamp', 'always'],
+  ['metadata.generation', 'unknown'],
+  ['metadata.resourceVersion', 'unknown'],
+  ['metadata.managedFields', 'unknown'],
+  ['metadata.selfLink', 'unknown'],
+]);
 const LABEL_OF_NAME = 'kubernetes.io/metadata.name';
 
 export class ObjectPresence {
@@ -102,9 +111,9 @@ export class ObjectPresence {
     }
     const properties = schema.properties ?? {};
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    const isRootMetadata = kind !== undefined && path === 'metadata.';
-    if (isRootMetadata && METADATA_ALWAYS.has(name)) return { presence: 'always', place: below(property) };
-    if (isRootMetadata && METADATA_MOSTLY.has(name)) return { presence: 'unknown', place: NOWHERE };
+    const known = kind === undefined ? undefined : IN_EVERY_OBJECT.get(path + name);
+    if (known !== undefined)
+      return { presence: known, place: known === 'always' ? below(property) : NOWHERE };
     if (property === undefined) {
       // An object of no properties may be one that keeps everything.
       const isKnown = schema.properties !== undefined && !isOpen;
