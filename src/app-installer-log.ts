@@ -35,8 +35,10 @@ export class RoundLog {
     const { result, contested } = outcome;
     this.#rounds[contested ? 'contested' : 'done'] += 1;
     if (contested)
-      this.#log.warn('somebody else changes what the installer writes', { name: result.written.join(', ') });
-    else for (const name of result.written) this.#log.info('installer wrote', { name });
+      this.#log.warn('somebody else changes what the installer writes', {
+        name: result.written.map(({ what }) => what).join(', '),
+      });
+    else for (const { what } of result.written) this.#log.info('installer wrote', { name: what });
     this.#noteProblems(result);
     const before = this.#enforced;
     const enforced = { Native: 0, Webhook: 0, None: 0 };

@@ -31,7 +31,8 @@ export interface Filled {
   readonly waiting: ReadonlyMap<string, string>;
   /** Removed by us and there nevertheless, since somebody else applies them too. */
   readonly foreign: readonly string[];
-  readonly written: boolean;
+  /** What was written, for telling whether it is the same again; undefined where nothing was. */
+  readonly written?: string;
 }
 
 /** Questions to the server at once. */
@@ -43,7 +44,7 @@ export async function fill(options: FillOptions): Promise<Filled> {
   if (live === undefined) {
     const missing = `there is no ValidatingWebhookConfiguration ${name}: make it once, by ${createCommand(name)}`;
     const waiting = new Map(options.entries.map((entry) => [entry.name, missing]));
-    return { missing, entries: new Map(), waiting, foreign: [], written: false };
+    return { missing, entries: new Map(), waiting, foreign: [] };
   }
   const wanted = new Map(options.entries.map((entry) => [entry.name, entry]));
   const changed = options.entries.filter((entry) => needsServer(live.entries.get(entry.name), entry));
@@ -65,7 +66,7 @@ export async function fill(options: FillOptions): Promise<Filled> {
     entries: filled.entries,
     waiting,
     foreign: [...live.owned].filter((held) => !names.has(held) && filled.entries.has(held)),
-    written: filled !== live,
+    ...(filled === live ? {} : { written: JSON.stringify(next) }),
   };
 }
 

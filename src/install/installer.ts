@@ -67,9 +67,10 @@ class InstallerLoop implements Installer {
   #proved: Proved | undefined;
   #failures = 0;
   #waits = 0;
-  /** Rounds in a row that wrote although nothing that is wanted had changed. */
+  /** Writes in a row of what had been written before. */
   #fights = 0;
-  #lastDesired: string | undefined;
+  /** What was last written, by what was written. */
+  readonly #last = new Map<string, string>();
   /** Monotonic: not before that, whoever wakes. */
   #notBeforeMs = 0;
 
@@ -176,17 +177,17 @@ class InstallerLoop implements Installer {
       signal,
     });
     this.#proved = result.proved;
-    this.#remember(desired, result);
+    this.#remember(result);
     await report(desired, result.enforced, guarded, signal);
     return result;
   }
 
-  #remember({ policyEntries, otherEntries }: Desired, { written }: RoundResult): void {
-    const text = JSON.stringify([policyEntries, otherEntries]);
-    const isSame = text === this.#lastDesired;
-    this.#lastDesired = text;
-    this.#fights = isSame && written.length > 0 ? this.#fights + 1 : written.length > 0 ? 0 : this.#fights;
-    if (!isSame) this.#fights = 0;
+  /** Whether a round wrote what an earlier one had written already: somebody undid it meanwhile. */
+  #remember({ written }: RoundResult): void {
+    if (written.length === 0) return;
+    const isUndone = written.some(({ what, content }) => content !== '' && this.#last.get(what) === content);
+    this.#fights = isUndone ? this.#fights + 1 : 0;
+    for (const { what, content } of written) this.#last.set(what, content);
   }
 
   #isContested({ written }: RoundResult): boolean {

@@ -10,7 +10,7 @@ import type { KubeObject } from '../cluster/objects.ts';
 import { GateError, messageOf } from '../errors.ts';
 import { readBinding, readPolicy } from '../policies/vap/read.ts';
 import type { SourcedPolicies } from '../policies/vap/sources.ts';
-import { CANARY_NAME, FIELD_MANAGER, MANAGED_LABEL, MANAGED_SELECTOR, MANAGED_VALUE } from './names.ts';
+import { FIELD_MANAGER, MANAGED_LABEL, MANAGED_SELECTOR, MANAGED_VALUE } from './names.ts';
 
 type NativeCluster = Pick<Cluster, 'get' | 'list' | 'create' | 'replace' | 'delete'>;
 
@@ -31,6 +31,12 @@ export interface WantedNative {
 /** Whether the API server holds a policy with all its bindings. */
 export type NativeState =
   { readonly ok: true; readonly digest: string } | { readonly ok: false; readonly why: string };
+
+export interface WrittenNatives {
+  readonly states: ReadonlyMap<string, NativeState>;
+  /** Policies of which something was written, each with what. */
+  readonly written: readonly string[];
+}
 
 /** Pages of the objects of ours, which are some hundreds at most. */
 const PAGE = 500;
@@ -71,14 +77,22 @@ async function readAll(
   return found;
 }
 
-/** @returns by the name of the policy. A policy without a binding is in force nowhere and is not written. */
-export function wantedNatives({ policies, bindings }: SourcedPolicies): ReadonlyMap<string, WantedNative> {
+/**
+ * @returns by the name of the policy. A policy without a binding is in force nowhere and is not written; nor is one
+ *   whose paramKind is not allowed, which the API server would read for whoever writes policies (design decision 17).
+ */
+export function wantedNatives({
+  policies,
+  bindings,
+  problems,
+}: SourcedPolicies): ReadonlyMap<string, WantedNative> {
+  const notAllowed = new Set(problems.flatMap(({ cause, name }) => (cause === 'param-kind' ? [name] : [])));
   const wanted = new Map<string, WantedNative>();
   for (const { policy, object } of policies) {
     const own = bindings
       .filter(({ binding }) => binding.policyName === policy.name)
       .map((one) => nativeObject(NATIVE_POLICY_BINDING, one.object));
-    if (own.length === 0) continue;
+    if (own.length === 0 || notAllowed.has(policy.name)) continue;
     const native = nativeObject(NATIVE_POLICY, object);
     wanted.set(policy.name, { policy: native, bindings: own, digest: digestOf([native, ...own]) });
   }
@@ -115,20 +129,24 @@ export async function writeNatives(
   wanted: ReadonlyMap<string, WantedNative>,
   live: LiveNatives,
   signal?: AbortSignal,
-): Promise<ReadonlyMap<string, NativeState>> {
+): Promise<WrittenNatives> {
   const states = new Map<string, NativeState>();
+  const written: string[] = [];
   for (const [name, { policy, bindings, digest }] of wanted) {
     try {
-      await put(cluster, NATIVE_POLICY, policy, live.policies.get(name), signal);
+      let wrote = await put(cluster, NATIVE_POLICY, policy, live.policies.get(name), signal);
       for (const binding of bindings)
-        await put(cluster, NATIVE_POLICY_BINDING, binding, live.bindings.get(nameOf(binding)), signal);
+        wrote =
+          (await put(cluster, NATIVE_POLICY_BINDING, binding, live.bindings.get(nameOf(binding)), signal)) ||
+          wrote;
+      if (wrote) written.push(`${name} ${digest}`);
       states.set(name, { ok: true, digest });
     } catch (error) {
       if (!isRefusal(error)) throw error;
       states.set(name, { ok: false, why: messageOf(error) });
     }
   }
-  return states;
+  return { states, written };
 }
 
 /** Said of the object itself: asked again, the API server says the same. */
@@ -141,27 +159,31 @@ function isRefusal(error: unknown): boolean {
   );
 }
 
-/** Creates or replaces one object of ours, where it is not as it should be. */
+/**
+ * Creates or replaces one object of ours, where it is not as it should be.
+ * @returns whether it was not.
+ */
 export async function put(
   cluster: NativeCluster,
   kind: Kind,
   object: KubeObject,
   live: KubeObject | undefined,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const options = { fieldManager: FIELD_MANAGER, ...(signal !== undefined && { signal }) };
   if (live !== undefined) {
-    if (isSame(kind, live, object)) return;
+    if (isSame(kind, live, object)) return false;
     const { resourceVersion = '', uid = '' } = live.metadata;
     await cluster.replace(
       kind,
       { ...object, metadata: { ...object.metadata, resourceVersion, uid } },
       options,
     );
-    return;
+    return true;
   }
   try {
     await cluster.create(kind, object, options);
+    return true;
   } catch (error) {
     if (!(error instanceof GateError) || error.code !== 'GATE_CLUSTER_EXISTS') throw error;
     const name = nameOf(object);
@@ -220,15 +242,42 @@ export async function removeNatives(
   return removed;
 }
 
-export function isEmpty(live: LiveNatives): boolean {
-  return live.policies.size === 0 && live.bindings.size === 0;
+/**
+ * @param states what writing came to, by policy.
+ * @returns names of policies of ours that say something else than what is in force now and cannot be made to: the API
+ *   server refuses it, or it may not be native. Their entries enforce what is in force.
+ */
+export function staleNatives(
+  live: LiveNatives,
+  wanted: ReadonlyMap<string, WantedNative>,
+  states: ReadonlyMap<string, NativeState>,
+  { policies }: Pick<SourcedPolicies, 'policies'>,
+): ReadonlySet<string> {
+  const stale = new Set<string>();
+  for (const { policy } of policies) {
+    const [held, want] = [live.policies.get(policy.name), wanted.get(policy.name)];
+    if (held === undefined || states.get(policy.name)?.ok === true) continue;
+    const isOther =
+      want === undefined ||
+      !isSame(NATIVE_POLICY, held, want.policy) ||
+      want.bindings.some((binding) => {
+        const bound = live.bindings.get(nameOf(binding));
+        return bound !== undefined && !isSame(NATIVE_POLICY_BINDING, bound, binding);
+      });
+    if (isOther) stale.add(policy.name);
+  }
+  return stale;
 }
 
-/** What there is beside the canary. */
-export function realNames(live: LiveNatives): readonly string[] {
-  return [...new Set([...live.policies.keys(), ...live.bindings.keys()])].filter(
-    (name) => name !== CANARY_NAME,
-  );
+/** Name of the policy that a native object is about. */
+export function policyOf(kind: Kind, object: KubeObject | undefined): string | undefined {
+  if (kind.kind === NATIVE_POLICY.kind) return object?.metadata.name;
+  const { policyName } = (object?.['spec'] ?? {}) as { readonly policyName?: unknown };
+  return typeof policyName === 'string' ? policyName : undefined;
+}
+
+export function isEmpty(live: LiveNatives): boolean {
+  return live.policies.size === 0 && live.bindings.size === 0;
 }
 
 function nameOf({ metadata }: KubeObject): string {

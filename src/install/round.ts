@@ -5,7 +5,8 @@
  */
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { NATIVE_POLICY, NATIVE_POLICY_BINDING } from '../cluster/kinds.ts';
+import { NATIVE_POLICY, NATIVE_POLICY_BINDING, type Kind } from '../cluster/kinds.ts';
+import type { KubeObject } from '../cluster/objects.ts';
 import type { ValidatingEntry } from '../policies/entry.ts';
 import {
   canaryEntry,
@@ -23,9 +24,11 @@ import { fill, type Filled, type ServerProbe } from './fill.ts';
 import { CANARY_NAME } from './names.ts';
 import {
   isEmpty,
+  policyOf,
   put,
   readNatives,
   removeNatives,
+  staleNatives,
   wantedNatives,
   writeNatives,
   type LiveNatives,
@@ -73,7 +76,14 @@ export interface RoundResult {
   readonly unfinished: boolean;
   /** Whether the API server serves native policies. */
   readonly servesNative: boolean;
-  readonly written: readonly string[];
+  readonly written: readonly Written[];
+}
+
+export interface Written {
+  /** For the log: of a configuration, or what was done to native objects. */
+  readonly what: string;
+  /** The same text: the same was written. */
+  readonly content: string;
 }
 
 /** A proof is made anew after this long: an API server may have been restarted with other flags. */
@@ -97,7 +107,7 @@ class Round {
   readonly #parts: RoundParts;
   readonly #mayRemove: boolean;
   readonly #problems: string[] = [];
-  readonly #written: string[] = [];
+  readonly #written: Written[] = [];
   #unfinished = false;
 
   constructor(desired: Desired, before: Proved | undefined, parts: RoundParts) {
@@ -127,32 +137,19 @@ class Round {
     };
   }
 
-  /** Entries first; native objects go when every API server has been seen to call the entries. */
+  /** All native objects go, when the API server is seen to call the entries. */
   async #webhooks(natives: LiveNatives | undefined): Promise<Pick<RoundResult, 'proved' | 'enforced'>> {
-    const { policyEntries } = this.#desired;
-    const goes = natives !== undefined && !isEmpty(natives);
-    const nonce = nonceOf(policyEntries.webhooks.map((entry) => JSON.stringify(entry)));
-    const canary = goes ? [this.#canaryEntry(nonce)] : [];
-    const filled = await this.#fill(
-      policyEntries.metadata.name,
-      [...policyEntries.webhooks, ...canary],
-      (name) => !this.#mayRemove && !isCanary(name),
-    );
-    let proved = this.#before;
-    if (goes && (await this.#entriesProved(filled, nonce))) {
-      proved = undefined;
-      await this.#removeNatives(natives, () => false);
-      await this.#fill(
-        policyEntries.metadata.name,
-        policyEntries.webhooks,
-        (name) => !this.#mayRemove && !isCanary(name),
-      );
-    } else if (goes) this.#unfinished = true;
+    const { webhooks } = this.#desired.policyEntries;
+    const keeps = (): boolean => !this.#mayRemove;
+    const filled =
+      natives === undefined || isEmpty(natives)
+        ? await this.#fillPolicies(webhooks, keeps)
+        : await this.#retire(webhooks, keeps, () => true, natives);
     if (this.#parts.enforcement === 'native')
       this.#problems.push(
         'NativeNotEnforcing: the API server does not serve ValidatingAdmissionPolicy of admissionregistration.k8s.io/v1; webhook entries enforce policies',
       );
-    return { proved, enforced: this.#enforcedBy(filled, () => undefined) };
+    return { proved: undefined, enforced: this.#enforcedBy(filled, () => undefined) };
   }
 
   async #entriesProved(filled: Filled, nonce: string): Promise<boolean> {
@@ -167,36 +164,76 @@ class Round {
 
   /** Native objects first; entries go for those policies that a proof was about, and come back where one fails. */
   async #native(live: LiveNatives): Promise<Pick<RoundResult, 'proved' | 'enforced'>> {
-    const { cluster, signal } = this.#parts;
     const { policyEntries, policies } = this.#desired;
     const wanted = wantedNatives(policies);
-    const states = await writeNatives(cluster, wanted, live, signal);
-    for (const [name, state] of states)
-      if (!state.ok)
-        this.#problems.push(`native policy ${name} is not in force, its entry enforces it: ${state.why}`);
+    const states = await this.#writeNatives(wanted, live);
     const proved = await this.#nativeProof(wanted, states, live);
+    if (proved?.failed !== undefined)
+      this.#problems.push(`NativeNotEnforcing: webhook entries enforce policies (${proved.failed})`);
+    const entries = entriesByPolicy(this.#desired);
+    const owners = new Map([...entries].map(([policy, entry]) => [entry.name, policy]));
     const isProved = (policy: string): boolean => {
       const state = states.get(policy);
       return (
         state?.ok === true && proved?.failed === undefined && proved?.digests.get(policy) === state.digest
       );
     };
-    if (proved?.failed !== undefined)
-      this.#problems.push(`NativeNotEnforcing: webhook entries enforce policies (${proved.failed})`);
-    const owners = new Map(
-      [...entriesByPolicy(this.#desired)].map(([policy, entry]) => [entry.name, policy]),
-    );
     const needed = policyEntries.webhooks.filter(({ name }) => {
       const policy = owners.get(name);
       return policy === undefined || !this.#isNativelyHeld(states.get(policy), proved);
     });
-    const filled = await this.#fill(policyEntries.metadata.name, needed, (name) => {
-      if (isCanary(name)) return false;
+    const keeps = (name: string): boolean => {
       const policy = owners.get(name);
       return policy === undefined ? !this.#mayRemove : !isProved(policy);
-    });
-    await this.#removeGone(wanted, live);
+    };
+    const stale = staleNatives(live, wanted, states, policies);
+    // Without an entry in its place the old one stays.
+    const goes = (policy: string): boolean => stale.has(policy) && entries.has(policy);
+    const filled = [...stale].some(goes)
+      ? await this.#retire(needed, keeps, (kind, object) => goes(policyOf(kind, object) ?? ''), live)
+      : await this.#fillPolicies(needed, keeps);
+    await this.#removeGone(wanted, live, stale);
     return { proved, enforced: this.#enforcedBy(filled, isProvedBy(isProved, proved)) };
+  }
+
+  async #writeNatives(
+    wanted: ReadonlyMap<string, WantedNative>,
+    live: LiveNatives,
+  ): Promise<ReadonlyMap<string, NativeState>> {
+    const { cluster, signal } = this.#parts;
+    const { states, written } = await writeNatives(cluster, wanted, live, signal);
+    if (written.length > 0)
+      this.#written.push({ what: `${String(written.length)} native policies`, content: written.join() });
+    for (const [name, state] of states)
+      if (!state.ok)
+        this.#problems.push(`native policy ${name} is not in force, its entry enforces it: ${state.why}`);
+    return states;
+  }
+
+  #fillPolicies(entries: readonly ValidatingEntry[], keeps: (name: string) => boolean): Promise<Filled> {
+    const { name } = this.#desired.policyEntries.metadata;
+    return this.#fill(name, entries, (entry) => !isCanary(entry) && keeps(entry));
+  }
+
+  /**
+   * Entries first, with one that tells whether the API server calls them; native objects go when every API server was
+   * seen to.
+   */
+  async #retire(
+    entries: readonly ValidatingEntry[],
+    keeps: (name: string) => boolean,
+    goes: (kind: Kind, object: KubeObject | undefined) => boolean,
+    live: LiveNatives,
+  ): Promise<Filled> {
+    const nonce = nonceOf(entries.map((entry) => JSON.stringify(entry)));
+    const filled = await this.#fillPolicies([...entries, this.#canaryEntry(nonce)], keeps);
+    this.#unfinished = true;
+    if (!(await this.#entriesProved(filled, nonce))) return filled;
+    await this.#removeNatives(live, (kind, name) => {
+      const objects = kind.kind === NATIVE_POLICY.kind ? live.policies : live.bindings;
+      return !goes(kind, objects.get(name));
+    });
+    return this.#fillPolicies(entries, keeps);
   }
 
   /** An entry does not come for a policy that the API server holds, as long as nothing says that it is not enforced. */
@@ -234,21 +271,25 @@ class Round {
     );
   }
 
-  async #removeGone(wanted: ReadonlyMap<string, WantedNative>, live: LiveNatives): Promise<void> {
+  async #removeGone(
+    wanted: ReadonlyMap<string, WantedNative>,
+    live: LiveNatives,
+    stale: ReadonlySet<string>,
+  ): Promise<void> {
     if (!this.#mayRemove) return;
-    const policies = new Set(wanted.keys());
     const bindings = new Set(
       [...wanted.values()].flatMap((one) => one.bindings.map(({ metadata }) => metadata.name ?? '')),
     );
     await this.#removeNatives(live, (kind, name) => {
       if (name === CANARY_NAME) return wanted.size > 0;
-      return kind.kind === NATIVE_POLICY.kind ? policies.has(name) : bindings.has(name);
+      if (kind.kind === NATIVE_POLICY.kind) return wanted.has(name) || stale.has(name);
+      return bindings.has(name) || stale.has(policyOf(kind, live.bindings.get(name)) ?? '');
     });
   }
 
   async #removeNatives(live: LiveNatives, keeps: Parameters<typeof removeNatives>[2]): Promise<void> {
     const removed = await removeNatives(this.#parts.cluster, live, keeps, this.#parts.signal);
-    if (removed > 0) this.#written.push(`${String(removed)} native objects removed`);
+    if (removed > 0) this.#written.push({ what: `${String(removed)} native objects removed`, content: '' });
   }
 
   async #prove(nonce: string, refuses: (said: string) => boolean): Promise<Proof> {
@@ -274,7 +315,7 @@ class Round {
       probe,
       ...(signal !== undefined && { signal }),
     });
-    if (filled.written) this.#written.push(name);
+    if (filled.written !== undefined) this.#written.push({ what: name, content: filled.written });
     if (filled.missing !== undefined && entries.length > 0) this.#problems.push(filled.missing);
     if (filled.waiting.size > 0) this.#unfinished = true;
     if (filled.missing === undefined)

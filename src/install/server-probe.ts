@@ -13,6 +13,8 @@ import type { ServerProbe } from './fill.ts';
 const TIMEOUT_MS = 5_000;
 /** Of an answer; a verdict is some hundred bytes. */
 const ANSWER_BYTES = 1024 * 1024;
+/** The alert of a TLS 1.3 server that got no client certificate (RFC 8446 §6.2). */
+const WANTS_CERTIFICATE = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
 
 export function createServerProbe(clock: Clock): ServerProbe {
   return (entry, signal) => probe(entry, clock, signal);
@@ -91,8 +93,16 @@ function post(
         });
       });
     });
+    let isTrusted = false;
+    sent.on('socket', (socket) => {
+      socket.once('secureConnect', () => {
+        isTrusted = true;
+      });
+    });
     sent.on('error', (error: NodeJS.ErrnoException) => {
-      reject(new Error(error.code === undefined ? quote(error.message) : error.code, { cause: error }));
+      // It has shown its certificate and wants to see that of an API server (webhooks.auth clientCA).
+      if (isTrusted && error.code === WANTS_CERTIFICATE) resolve({ status: 401, isReview: false });
+      else reject(new Error(error.code === undefined ? quote(error.message) : error.code, { cause: error }));
     });
     sent.end(body);
   });
