@@ -51,8 +51,9 @@ export async function wantedEntries(
     };
   const read = await policiesOf(config, parts, live);
   const served = await servedBy(parts.cluster);
-  const entries = entriesOf(config, {
-    target: said ?? NOWHERE,
+  // With what was given alone, as whoever wrote the entries had it.
+  const entries = entriesOf(given, {
+    target: said ?? liveTarget(live) ?? NOWHERE,
     timeoutSeconds: config.installer.timeoutSeconds,
     kubeMinor,
     ...(caBundle !== undefined && { caBundle }),
@@ -73,6 +74,17 @@ export async function wantedEntries(
     unknown: read.unknown,
     sources: sourceKinds(config),
   };
+}
+
+/** What entries leave out follows from the Service that they point to. */
+function liveTarget(live: readonly LiveEntry[]): ClientTarget | undefined {
+  const [first] = live.filter(({ ours }) => ours).map(({ client }) => client);
+  if (first?.service !== undefined) {
+    const { namespace, name, port } = first.service;
+    return { service: { namespace, name, port } };
+  }
+  const url = first?.url === undefined ? null : URL.parse(first.url);
+  return url === null ? undefined : { url: url.origin };
 }
 
 function sourceKinds({ policies: { sources } }: Config): readonly Kind[] {

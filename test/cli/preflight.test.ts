@@ -81,6 +81,15 @@ describe('preflight', () => {
     expect(code).toBe(0);
   });
 
+  it('finds out where the gate is from its entries, and compares the rest', async () => {
+    flags = flags.filter((flag) => !flag.startsWith('--installer'));
+    const { code, namespace, findings } = await reportOf();
+    expect({ code, namespace }).toEqual({ code: 0, namespace: 'pacto-system' });
+    expect(findings[0]?.what).toBe(
+      'the entries were compared without their address (installer.service or installer.url) and their caBundle (installer.caFile)',
+    );
+  });
+
   it('says for a person what is wrong, what comes of it, and what to do', async () => {
     await write('policies.json', [{ ...POLICY, spec: { ...POLICY.spec, failurePolicy: 'Ignore' } }, BINDING]);
     const { code, out, err } = await preflight();
