@@ -11,6 +11,7 @@ import { wrongReach } from '../policies/vap/entry-probes.ts';
 import { createApiClient, type ApiClient } from './support/api-client.ts';
 import { clusterSuite } from './support/cluster-suite.ts';
 import { startControlPlane, type ControlPlane, type KubernetesVersion } from './support/control-plane.ts';
+import { applyPolicyDefinitions } from './support/policy-definitions.ts';
 import { pollUntil } from './support/polling.ts';
 
 /** Nobody listens there: what an entry reaches is refused, which shows that it does. */
@@ -78,6 +79,29 @@ const POLICIES: readonly object[] = [
       resourceRules: [rule({ apiGroups: ['coordination.k8s.io'], resources: ['leases'] })],
     },
   }),
+];
+
+/** Policies in the cluster itself. */
+const INSIDE: readonly object[] = [
+  ...policyWith('custom', { matchConstraints: { resourceRules: [rule()] } }).map((object) =>
+    Object.assign({}, object, { apiVersion: 'gate.pacto.trianalab.io/v1' }),
+  ),
+  {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: 'policies',
+      namespace: 'pacto-system',
+      labels: { 'gate.pacto.trianalab.io/policies': 'true' },
+    },
+    data: {
+      'policies.json': JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'List',
+        items: policyWith('mapped', { matchConstraints: { resourceRules: [rule()] } }),
+      }),
+    },
+  },
 ];
 
 /** Requests as somebody sends them, and whether the wide policy is asked about them. */
@@ -155,6 +179,9 @@ function suiteOf(version: KubernetesVersion): void {
       plane = await startControlPlane({ version });
       api = createApiClient(plane);
       await plane.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'pacto-system' } }]);
+      // Before there are entries, with nobody behind them.
+      await applyPolicyDefinitions(plane, api);
+      await plane.apply(INSIDE);
       await writeDiscovery();
     }, WAIT_MS);
     afterAll(async () => {
@@ -230,6 +257,22 @@ function suiteOf(version: KubernetesVersion): void {
       const files = await generate('--kube-version', version);
       const cluster = await generate('--from-cluster', '--cluster-kubeconfig', plane.adminKubeconfigPath);
       expect(cluster).toBe(files);
+    });
+
+    it('have the policies of custom resources and ConfigMaps', async () => {
+      const argv = ['--from-cluster', '--cluster-kubeconfig', plane.adminKubeconfigPath];
+      const sources = ['--policies-sources', 'customResources,configMaps'];
+      const { webhooks } = policiesOf(await generate(...argv, ...sources));
+      expect(webhooks.map(({ name }) => name)).toEqual([
+        'custom.policies.gate.pacto.trianalab.io',
+        'leases.policies.gate.pacto.trianalab.io',
+        'limits.example.com',
+        'main-resources.policies.gate.pacto.trianalab.io',
+        'mapped.policies.gate.pacto.trianalab.io',
+        'policy-writers.gate.pacto.trianalab.io',
+        'wide.policies.gate.pacto.trianalab.io',
+      ]);
+      await applyTwice(await generate(...argv, ...sources));
     });
 
     it('are taken without match conditions, from discovery as kubectl prints it', async () => {
