@@ -138,7 +138,8 @@ class CompiledPolicies {
   }
 
   facts(): PolicyFacts {
-    return { policies: this.#made?.policies.length ?? 0, problems: this.#problems.length };
+    const problems = this.#problems.length + this.#sources.faults();
+    return { policies: this.#made?.policies.length ?? 0, problems };
   }
 
   unsynced(): string | undefined {

@@ -31,6 +31,8 @@ export interface PolicySources {
   unsynced(): string | undefined;
   /** Sources whose content is not known just now: nothing may be removed because of them. */
   incomplete(): readonly string[];
+  /** What is wrong in ConfigMaps that are not read whole, by their number; `current` tells of the rest. */
+  faults(): number;
   /** Why what is in force cannot be told just now: the failure policies decide then (design decision 13). */
   doubt(): GateError | undefined;
   /** For the metrics. */
@@ -142,6 +144,10 @@ class FollowedPolicies implements PolicySources {
         ...unreadable.map(({ kind, name, source }) => `${kind} ${quote(name)} of ${sourceText(source)}`),
       ]),
     ];
+  }
+
+  faults(): number {
+    return this.#mapProblems.length;
   }
 
   doubt(): GateError | undefined {

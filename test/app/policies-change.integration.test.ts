@@ -1,28 +1,15 @@
 /** Policies that change while requests run, over real HTTPS. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { KubeObject } from '../../src/cluster/objects.ts';
 import { readerOver } from '../webhooks/decide-by.ts';
 import { serveWebhooks } from '../webhooks/served.ts';
 import { until } from '../support/until.ts';
-import {
-  bindingObject,
-  followPolicies,
-  policyObject,
-  REVIEW,
-  SHOP,
-  type Followed,
-} from './policy-support.ts';
+import { bindingObject, follow, policyObject, REVIEW, SHOP, type Followed } from './policy-support.ts';
 
-const open: Followed[] = [];
-afterEach(async () => {
-  for (const { policies } of open.splice(0)) await policies.close();
-});
-
-async function follow(...objects: readonly KubeObject[]): Promise<Followed> {
-  const followed = await followPolicies({ sources: ['customResources'] }, objects, { clock: systemClock });
-  open.push(followed);
+async function ready(...objects: readonly KubeObject[]): Promise<Followed> {
+  const followed = await follow({ sources: ['customResources'] }, objects, { clock: systemClock });
   await until('it is ready', () => followed.policies.unsynced() === undefined);
   return followed;
 }
@@ -53,7 +40,7 @@ interface Reviewed {
 
 describe('a policy that changes while requests run', () => {
   it('answers each by one version wholly, and every request after the change by the new one', async () => {
-    const followed = await follow(versioned(0), bindingObject('versioned'));
+    const followed = await ready(versioned(0), bindingObject('versioned'));
     const served = await serveWebhooks([followed.policies.webhook], { reader: readerOver([SHOP]) });
     const versionOf = async (): Promise<number> => {
       const answer = await served.ask('/validate/policies/versioned?timeout=10s', { body: REVIEW });
@@ -92,7 +79,7 @@ describe('a policy that changes while requests run', () => {
   });
 
   it('answers 503 once it is gone, and not before', async () => {
-    const followed = await follow(policyObject('a'), bindingObject('a'));
+    const followed = await ready(policyObject('a'), bindingObject('a'));
     const served = await serveWebhooks([followed.policies.webhook], { reader: readerOver([SHOP]) });
     const status = async (): Promise<number> =>
       (await served.ask('/validate/policies/a', { body: REVIEW })).status;
@@ -105,7 +92,7 @@ describe('a policy that changes while requests run', () => {
 
 describe('compiling', () => {
   it('lets others work in between', async () => {
-    const followed = await follow(policyObject('a'), bindingObject('a'));
+    const followed = await ready(policyObject('a'), bindingObject('a'));
     let turns = 0;
     const end = new AbortController();
     const others = (async () => {

@@ -1,4 +1,5 @@
 /** Policies over ConfigMaps of a memory cluster, followed as the server follows them. */
+import { onTestFinished } from 'vitest';
 import { openPolicies } from '../../src/app-webhooks.ts';
 import type { EnforcedPolicies } from '../../src/app-policies.ts';
 import { CONFIG_MAP, GATE_POLICY, GATE_POLICY_BINDING } from '../../src/cluster/kinds.ts';
@@ -201,3 +202,29 @@ export const REVIEW = {
     options: null,
   },
 };
+
+/** As `followPolicies`, until the test ends. */
+export async function follow(...args: Parameters<typeof followPolicies>): Promise<Followed> {
+  const followed = await followPolicies(...args);
+  onTestFinished(() => followed.policies.close());
+  return followed;
+}
+
+/** Messages of the log that are not about watches. */
+export function said({ lines }: Followed): readonly string[] {
+  return lines
+    .map(
+      (line) =>
+        JSON.parse(line) as { message: string; name?: string; count?: number; err?: { message: string } },
+    )
+    .filter(({ message }) => !message.startsWith('watch'))
+    .map(({ message, name, count, err }) =>
+      [message, name, count, err?.message].filter((part) => part !== undefined).join(' | '),
+    );
+}
+
+/** A policy and its binding. */
+export const pair = (name: string, expression = 'false') => [
+  policyObject(name, { expression }),
+  bindingObject(name),
+];
