@@ -8,7 +8,7 @@ import { missingLines } from './support/readme.ts';
 
 const PAGE = readFileSync('docs/policies.md', 'utf8');
 /** What the page calls the reader's own directory and file. */
-const OWN = / (?=my-policies\b|gate\.yaml\b)/g;
+const OWN = / (?=my-policies\b|my-road\b|gate\.yaml\b)/g;
 
 type Step =
   | { readonly does: 'write'; readonly file: string; readonly text: string }
@@ -73,6 +73,6 @@ it('teaches what the commands then show', { timeout: 120_000 }, async () => {
     );
     codes.push(code);
   }
-  // Refused, taken with a warning, taken, denied, one case failed, all passed, denied by the webhook.
-  expect(codes).toEqual([1, 0, 0, 1, 1, 0, 1]);
+  // Refused, taken with a warning, taken; two warnings, explained, none; denied, one case failed, all passed, denied by the webhook.
+  expect(codes).toEqual([1, 0, 0, 1, 0, 0, 1, 1, 0, 1]);
 });

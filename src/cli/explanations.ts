@@ -27,9 +27,9 @@ export async function readExplanations(): Promise<Explanations> {
   };
 }
 
-/** In the sources, beside them; in a bundle, beside the program, of which this is a part that may lie in a folder below. */
+/** In a bundle beside the program, of which this is a part that may lie in a folder below; in the sources beside them. */
 async function readPage(name: string): Promise<string> {
-  const places = [`../../docs/${name}`, `../docs/${name}`, `./docs/${name}`];
+  const places = [`./docs/${name}`, `../docs/${name}`, `../../docs/${name}`];
   let failure: unknown;
   for (const place of places) {
     try {

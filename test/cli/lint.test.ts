@@ -153,6 +153,61 @@ standard input: ValidatingAdmissionPolicyBinding p: ok
     expect(ran.out).toContain(note);
   });
 
+  it('gives what it finds a code, which can be left out, and says what it looked at in JSON', async () => {
+    const text = policy("object.metadata.labels['a'] == 'b'");
+    const ran = await lint(text, '--strict');
+    expect(ran.code).toBe(1);
+    expect(ran.out).toContain(
+      '  Warning: spec.validations[0].expression: reads object.metadata.labels, which a Deployment may be without',
+    );
+    expect(ran.out).toContain('[LINT_FIELD_UNGUARDED]\n');
+    expect(ran.out).toContain('1 warning\n');
+    const without = await lint(text, '--strict', '--ignore', 'lint_field_unguarded');
+    expect(without).toMatchObject({ code: 0, err: '' });
+    expect(without.out).not.toContain('[');
+    const { out } = await lint(text, '-o', 'json');
+    expect(JSON.parse(out)).toMatchObject([
+      {
+        findings: [
+          { code: 'LINT_FIELD_UNGUARDED', severity: 'warning', field: 'spec.validations[0].expression' },
+        ],
+        versions: [{ field: 'spec.validations[0].expression', new: 26, stored: 26, uses: [] }],
+        cost: {
+          expressions: [{ field: 'spec.validations[0].expression' }],
+          budgets: [{ budget: 'validations', limit: 10_000_000 }],
+        },
+      },
+      { findings: [] },
+    ]);
+  });
+
+  it.each([
+    ['a new function needs the release after it', [], 1, 'needs Kubernetes 1.31 where it is new, 1.30 where'],
+    ['what is stored and not changed does not', ['--old', 'same'], 0, '2 would be taken, 0 refused, 0 warn'],
+    ['what is stored and changed does', ['--old', 'other'], 1, 'needs Kubernetes 1.31 where it is new'],
+  ])('knows what an update is: %s', async (_what, argv, code, shown) => {
+    const directory = await mkdtemp(join(tmpdir(), 'pacto-gate-lint-'));
+    await writeFile(join(directory, 'same'), policy("isIP('::1')"));
+    await writeFile(join(directory, 'other'), policy("isIP('::2')"));
+    const ran = await lint(
+      policy("isIP('::1')"),
+      '--kube-version',
+      '1.30',
+      ...argv.map((word) => (word.startsWith('--') ? word : join(directory, word))),
+    );
+    expect(ran.code).toBe(code);
+    expect(ran.out).toContain(shown);
+    await rm(directory, { recursive: true });
+  });
+
+  it('warns of what the oldest of several API servers would refuse', async () => {
+    const text = policy("isIP('::1')");
+    expect((await lint(text, '--strict', '--from', '1.31')).code).toBe(0);
+    const ran = await lint(text, '--strict', '--from', '1.30');
+    expect(ran.code).toBe(1);
+    expect(ran.out).toContain('API servers from 1.30 on shall take it [LINT_VERSION_RANGE]');
+  });
+
   it('has nothing to note of a reason where nothing is denied', async () => {
     const text = policy('true').replace('reason: Forbidden', '').replace('[Deny]', '[Warn]');
     expect((await lint(text)).out).not.toContain('Note');
@@ -166,6 +221,7 @@ standard input: ValidatingAdmissionPolicyBinding p: ok
       'there is no policy and no binding in it',
     ],
     ['an unknown release', policy('true'), ['--kube-version', '2.0'], 'from 1.26 to 1.37'],
+    ['an unknown code', policy('true'), ['--ignore', 'LINT_NOTHING'], 'there is no such code'],
     ['a definition that is not there', policy('true'), ['--crd', '/nowhere'], 'there is no such file'],
   ])('refuses %s with code 2', async (_what, text, argv, message) => {
     const ran = await lint(text, ...argv);

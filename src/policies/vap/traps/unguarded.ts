@@ -216,7 +216,9 @@ class SceneWalk {
       this.#report(isObject ? 'LINT_OBJECT_NULL' : 'LINT_OLD_OBJECT_NULL', expr, parent, name);
       return true;
     }
-    if (access.presence !== 'optional') return false;
+    // That it is null in conditions is said by conditions.ts.
+    const isNullSaid = this.#expression?.role === 'condition' && access.key.startsWith('namespaceObject.');
+    if (access.presence !== 'optional' || isNullSaid) return false;
     this.#report(this.#codeOf(access, parent, scope), expr, parent, name);
     return true;
   }

@@ -260,6 +260,24 @@ describe('fields that may be absent', () => {
     expect(short(traps(expression, { variables }, [ALL]))).toEqual(found);
   });
 
+  it.each([
+    [
+      'a key of the labels of a namespace',
+      "namespaceObject.metadata.labels['a'] == 'b'",
+      ['KEY namespaceObject.metadata.labels["a"]'],
+    ],
+    ['nothing of its name', "namespaceObject.metadata.labels['kubernetes.io/metadata.name'] == 'b'", []],
+    [
+      'nothing behind a look at the key',
+      "'a' in namespaceObject.metadata.labels && namespaceObject.metadata.labels['a'] == 'b'",
+      [],
+    ],
+  ])('finds %s', (_what, expression, found) => {
+    expect(short(traps(expression))).toEqual(found);
+    // There the whole of it is null.
+    expect(short(traps('true', { matchConditions: [{ name: 'a', expression }] }))).toEqual([]);
+  });
+
   it('finds nothing of null where a match condition leaves deletions out', () => {
     const matchConditions = [{ name: 'a', expression: "request.operation != 'DELETE'" }];
     expect(short(traps('object.metadata.name != ""', { matchConditions }, [ALL]))).toEqual([]);
