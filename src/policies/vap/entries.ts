@@ -108,13 +108,18 @@ export function policyEntries(input: PolicyEntriesInput): PolicyEntries {
       webhooks: webhooks.toSorted(byName),
     },
     reach,
-    notes: isWrittenOut
-      ? [
-          'wildcards are written out as what the API server serves now, for want of match conditions (Kubernetes 1.28): write the entries anew when it serves more',
-        ]
-      : [],
+    notes: [
+      ...(isWrittenOut ? [WRITE_ANEW] : []),
+      ...(webhooks.length > 0 && input.ownNamespace === undefined ? [WHERE_IS_IT] : []),
+    ],
   };
 }
+
+const WRITE_ANEW =
+  'wildcards are written out as what the API server serves now, for want of match conditions (Kubernetes 1.28): write the entries anew when it serves more';
+
+const WHERE_IS_IT =
+  'the namespace of the gate is not known, so no entry leaves it out: if the gate runs in this cluster, say where (installer.namespace or POD_NAMESPACE)';
 
 type Draft =
   | {

@@ -129,6 +129,15 @@ describe('what is told of a reach', () => {
     });
   });
 
+  it('tells that the gate may be in its own way where nobody says in which namespace it is', () => {
+    const { ownNamespace: _left, ...outside } = input([policy()]);
+    expect(policyEntries(outside).notes).toEqual([
+      expect.stringContaining('the namespace of the gate is not known'),
+    ]);
+    expect(policyEntries({ ...outside, policies: [] }).notes).toEqual([]);
+    expect(policyEntries(input([policy()])).notes).toEqual([]);
+  });
+
   it('leaves out a policy without matchConstraints', () => {
     const { matchConstraints: _left, ...bare } = policy();
     expect(policyEntries(input([bare])).reach[0]?.notEnforced[0]).toContain('it has no matchConstraints');
