@@ -91,7 +91,7 @@ export function withoutChanged(set: FieldSet, before: unknown, after: unknown): 
 }
 
 /** The value that a path of a set names, below another. */
-export function valueAt(value: unknown, path: string): unknown {
+function valueAt(value: unknown, path: string): unknown {
   if (path.startsWith('f:'))
     return isFields(value) && Object.hasOwn(value, path.slice(2)) ? value[path.slice(2)] : undefined;
   const items = itemsByName(value);

@@ -32,7 +32,7 @@ export async function readConfiguration(
   return object === undefined ? undefined : liveConfiguration(object);
 }
 
-export function liveConfiguration(object: KubeObject): LiveConfiguration {
+function liveConfiguration(object: KubeObject): LiveConfiguration {
   const webhooks = Array.isArray(object['webhooks'])
     ? (object['webhooks'] as readonly ValidatingEntry[])
     : [];
@@ -69,7 +69,7 @@ export async function fillConfiguration(
 }
 
 /** Whether a configuration holds these entries as ours and no other of ours. */
-export function isFilled(live: LiveConfiguration, entries: readonly ValidatingEntry[]): boolean {
+function isFilled(live: LiveConfiguration, entries: readonly ValidatingEntry[]): boolean {
   const names = new Set(entries.map(({ name }) => name));
   return (
     entries.every(

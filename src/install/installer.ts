@@ -9,7 +9,7 @@ import type { ApiServer } from './canary.ts';
 import type { Desired, Enforcement } from './desired.ts';
 import type { ServerProbe } from './fill.ts';
 import { writesOfLeader, type Leader } from './leader.ts';
-import { runRound, type Enforced, type Proved, type RoundResult } from './round.ts';
+import { PROOF_RETRY_MS, runRound, type Enforced, type Proved, type RoundResult } from './round.ts';
 
 export interface InstallerOptions {
   readonly cluster: Cluster;
@@ -140,7 +140,7 @@ class InstallerLoop implements Installer {
           : CHECK_MS;
       if (contested) this.#notBeforeMs = clock.monotonic() + waitMs;
       onRound({ ok: true, result, contested });
-      this.#again(result.proved?.failed === undefined ? waitMs : Math.min(waitMs, RECHECK_FAILED_MS));
+      this.#again(result.proved?.failed === undefined ? waitMs : Math.min(waitMs, PROOF_RETRY_MS));
     } catch (error) {
       if (signal.aborted) return;
       this.#failures += 1;
@@ -194,8 +194,6 @@ class InstallerLoop implements Installer {
     return written.length > 0 && this.#fights >= FIGHT_AFTER;
   }
 }
-
-const RECHECK_FAILED_MS = 60_000;
 
 function backoff(leastMs: number, times: number, mostMs: number): number {
   return Math.min(mostMs, leastMs * 2 ** Math.min(Math.max(times, 0), 20));

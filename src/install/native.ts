@@ -100,7 +100,7 @@ export function wantedNatives({
 }
 
 /** The same object in the native group, with our label and nothing else of its metadata but its name. */
-export function nativeObject(kind: Kind, object: KubeObject): KubeObject {
+function nativeObject(kind: Kind, object: KubeObject): KubeObject {
   return {
     apiVersion: apiVersionOf(kind),
     kind: kind.kind,

@@ -87,7 +87,7 @@ export interface Written {
 }
 
 /** A proof is made anew after this long: an API server may have been restarted with other flags. */
-export const PROOF_HOLDS_MS = 600_000;
+const PROOF_HOLDS_MS = 600_000;
 /** After a failed one sooner, as somebody may have mended it; it costs some dry runs. */
 export const PROOF_RETRY_MS = 60_000;
 

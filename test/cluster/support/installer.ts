@@ -16,7 +16,7 @@ const MAIN = resolve('src/main.ts');
 
 export const INSTALLER_ACCOUNT = 'pacto-gate-installer';
 export const INSTALLER_USERNAME = `system:serviceaccount:${GATE_NAMESPACE}:${INSTALLER_ACCOUNT}`;
-export const CONFIGURATIONS = ['pacto-gate-policies', 'pacto-gate-node-identity'] as const;
+const CONFIGURATIONS = ['pacto-gate-policies', 'pacto-gate-node-identity'] as const;
 
 const READY_TIMEOUT_MS = 60_000;
 
