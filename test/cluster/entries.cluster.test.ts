@@ -44,6 +44,8 @@ const wide = rule({ apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], res
 
 /** Of each form that the API server could take in another way than we do. */
 const POLICIES: readonly object[] = [
+  // Its rules match Events of the other group, too, as versions of the same.
+  ...policyWith('core', { matchConstraints: { resourceRules: [rule({ resources: ['*'] })] } }),
   ...policyWith('wide', { matchConstraints: { resourceRules: [wide] } }),
   ...policyWith('main-resources', {
     failurePolicy: 'Ignore',
@@ -249,7 +251,7 @@ function suiteOf(version: KubernetesVersion): void {
 
     it('are taken, and change nothing when they are applied again', async () => {
       const text = await generate('--kube-version', version);
-      expect(policiesOf(text).webhooks).toHaveLength(4);
+      expect(policiesOf(text).webhooks).toHaveLength(5);
       await applyTwice(text);
     });
 
@@ -264,6 +266,7 @@ function suiteOf(version: KubernetesVersion): void {
       const sources = ['--policies-sources', 'customResources,configMaps'];
       const { webhooks } = policiesOf(await generate(...argv, ...sources));
       expect(webhooks.map(({ name }) => name)).toEqual([
+        'core.policies.gate.pacto.trianalab.io',
         'custom.policies.gate.pacto.trianalab.io',
         'leases.policies.gate.pacto.trianalab.io',
         'limits.example.com',
@@ -279,7 +282,7 @@ function suiteOf(version: KubernetesVersion): void {
       const discovery = join(directory, 'discovery.json');
       const text = await generate('--kube-version', '1.27', '--discovery', discovery);
       const { webhooks } = policiesOf(text);
-      expect(webhooks.map(({ matchConditions }) => matchConditions)).toEqual(Array(4).fill(undefined));
+      expect(webhooks.map(({ matchConditions }) => matchConditions)).toEqual(Array(5).fill(undefined));
       const namespaces = ['kube-system', 'kube-public', 'kube-node-lease', 'pacto-system'];
       expect(webhooks.flatMap((entry) => wrongReach(entry, namespaces))).toEqual([]);
       expect(webhooks.at(-1)?.rules.flatMap(({ apiGroups }) => apiGroups)).toContain('apps');
@@ -294,12 +297,11 @@ function suiteOf(version: KubernetesVersion): void {
         const text = await generate(
           ...argv.map((one) => (one.endsWith('.json') ? join(directory, one) : one)),
         );
-        const wideOnly = policiesOf(text).webhooks.find(({ name }) => name.startsWith('wide.'));
         const configuration = policiesOf(text);
         const outcome = async (path: string, body: object): Promise<boolean> => {
           const answer = await api.request({ method: 'POST', path: `${path}?dryRun=All`, body });
           const { message = '' } = answer.body;
-          if (answer.status >= 300 && !message.includes('failed calling webhook "wide.'))
+          if (answer.status >= 300 && !/failed calling webhook "(?:core|wide)\./.test(message))
             throw new Error(`${path}: ${message}`);
           return answer.status >= 300;
         };
@@ -310,12 +312,20 @@ function suiteOf(version: KubernetesVersion): void {
           const isWanted = async (): Promise<boolean> => (await outcome(path, body)) === webhooks.length > 0;
           await pollUntil('the entries to count', WAIT_MS, async () => (await isWanted()) || undefined);
         };
-        // Those of the test before must be gone.
-        await fill([]);
-        await fill([wideOnly]);
-        const found: [string, boolean][] = [];
-        for (const [to, of] of REQUESTS) found.push([to, await outcome(to, of)]);
-        expect(found).toEqual(REQUESTS.map(([to, , isReached]) => [to, isReached]));
+        for (const policy of ['core', 'wide']) {
+          const name = `${policy}.policies.gate.pacto.trianalab.io`;
+          // Those of before must be gone.
+          await fill([]);
+          await fill(configuration.webhooks.filter((entry) => entry.name === name));
+          const found: [string, boolean][] = [];
+          for (const [to, of] of REQUESTS) found.push([to, await outcome(to, of)]);
+          expect(found).toEqual(
+            REQUESTS.map(([to, , isReached]) => [
+              to,
+              isReached && (policy === 'wide' || to.startsWith('/api/')),
+            ]),
+          );
+        }
       });
     });
   });
