@@ -115,7 +115,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const onRefusal = options.onRefusal ?? (() => undefined);
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const server = makeServer(options, timeouts, clientCa?.pem);
-  const connections = trackConnections(server);
+  const connections = trackConnections(server, options.clock);
   const stopReloads = followReloads(options, server, clientCa);
   const app = fastify({
     serverFactory: (handler) => {

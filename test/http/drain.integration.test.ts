@@ -121,6 +121,25 @@ describe('the way down', () => {
     await until('both are gone', () => listener.connections() === 0);
   });
 
+  it('does not wait for connections that never brought a request', async () => {
+    const { port, drain, listener } = await replica(0, 60_000);
+    const unused = await openTls(port, { ca: tls.ca });
+    await until('it is there', () => listener.connections() === 1);
+    const beganMs = performance.now();
+    await drain.begin();
+    expect(performance.now() - beganMs).toBeLessThan(10_000);
+    expect(await unused.closed).toBe('');
+  });
+
+  it('waits for the first request of a connection that was only just made', async () => {
+    const { port, drain } = await replica(0, 60_000);
+    const fresh = await openTls(port, { ca: tls.ca });
+    const begun = drain.begin();
+    fresh.socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}');
+    expect(await fresh.closed).toContain('answered');
+    await begun;
+  });
+
   it('takes 5 s by default, happens once, and closes every part although one fails', async () => {
     const clock = new FakeClock();
     const drain = createDrain({ clock });

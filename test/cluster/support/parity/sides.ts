@@ -94,7 +94,7 @@ export async function startWebhookSide(
   // Entries whose server is gone refuse much of what is done for another.
   const serve = async (source: PolicySource): Promise<Gate> => {
     if (running?.source === source) {
-      await running.gate.end('SIGKILL');
+      await running.gate.end('SIGTERM');
       await running.gate.start();
       return running.gate;
     }
