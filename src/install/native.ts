@@ -150,7 +150,7 @@ export async function writeNatives(
 }
 
 /** Said of the object itself: asked again, the API server says the same. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): error is GateError {
   return (
     error instanceof GateError &&
     (error.code === 'GATE_CLUSTER_INVALID' ||

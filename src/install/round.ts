@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { NATIVE_POLICY, NATIVE_POLICY_BINDING, type Kind } from '../cluster/kinds.ts';
 import type { KubeObject } from '../cluster/objects.ts';
+import { GateError } from '../errors.ts';
 import type { ValidatingEntry } from '../policies/entry.ts';
 import {
   canaryEntry,
@@ -24,6 +25,7 @@ import { fill, type Filled, type ServerProbe } from './fill.ts';
 import { CANARY_NAME } from './names.ts';
 import {
   isEmpty,
+  isRefusal,
   policyOf,
   put,
   readNatives,
@@ -246,20 +248,30 @@ class Round {
     states: ReadonlyMap<string, NativeState>,
     live: LiveNatives,
   ): Promise<Proved | undefined> {
-    const { cluster, clock, namespace, signal } = this.#parts;
+    const { clock } = this.#parts;
     const digests = new Map(
       [...states].flatMap(([name, state]): [string, string][] => (state.ok ? [[name, state.digest]] : [])),
     );
     if (wanted.size === 0) return undefined;
     const before = this.#before;
     if (before !== undefined && this.#holds(before, digests)) return before;
-    const nonce = nonceOf([...digests].map(([name, digest]) => `${name} ${digest}`).toSorted());
-    const [policy, binding] = canaryObjects(nonce, namespace);
-    await put(cluster, NATIVE_POLICY, policy, live.policies.get(CANARY_NAME), signal);
-    await put(cluster, NATIVE_POLICY_BINDING, binding, live.bindings.get(CANARY_NAME), signal);
-    const proof = await this.#prove(nonce, nativeRefusal(nonce));
+    const proof = await this.#proveNative(digests, live);
     const atMs = clock.monotonic();
     return proof.ok ? { digests, atMs } : { digests: new Map(), atMs, failed: proof.why };
+  }
+
+  async #proveNative(digests: ReadonlyMap<string, string>, live: LiveNatives): Promise<Proof> {
+    const { cluster, namespace, signal } = this.#parts;
+    const nonce = nonceOf([...digests].map(([name, digest]) => `${name} ${digest}`).toSorted());
+    const [policy, binding] = canaryObjects(nonce, namespace);
+    try {
+      await put(cluster, NATIVE_POLICY, policy, live.policies.get(CANARY_NAME), signal);
+      await put(cluster, NATIVE_POLICY_BINDING, binding, live.bindings.get(CANARY_NAME), signal);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return { ok: false, why: error.message };
+    }
+    return this.#prove(nonce, nativeRefusal(nonce));
   }
 
   /** Whether a proof of before says enough: it is young, and about everything that is there now. */
@@ -294,7 +306,13 @@ class Round {
 
   async #prove(nonce: string, refuses: (said: string) => boolean): Promise<Proof> {
     const { apiServers, clock, namespace, signal } = this.#parts;
-    const servers = await apiServers();
+    let servers: readonly ApiServer[];
+    try {
+      servers = await apiServers();
+    } catch (error) {
+      if (!(error instanceof GateError)) throw error;
+      return { ok: false, why: error.message };
+    }
     return prove({ servers, clock, namespace, nonce, refuses, ...(signal !== undefined && { signal }) });
   }
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { ApiRefusal } from '../../src/cluster/answers.ts';
 import { NATIVE_POLICY, VALIDATING_WEBHOOK_CONFIGURATION } from '../../src/cluster/kinds.ts';
 import { GateError } from '../../src/errors.ts';
 import { Bench, DELAYS, ENTRIES, onNative, onWebhooks } from './support/bench.ts';
-import { CONFIGURATION, desiredOf } from './support/pretended.ts';
+import { CONFIGURATION, desiredOf, Pretended } from './support/pretended.ts';
 describe('hand-over to native policies', () => {
   it('takes the entries away when the API server is proved to enforce', async () => {
     const bench = await onWebhooks();
@@ -31,6 +32,87 @@ describe('hand-over to native policies', () => {
     // Somebody mends it.
     bench.enforcesNatively = true;
     await bench.run(120_000);
+    expect(await bench.entries()).toEqual([]);
+    expect(bench.slipped).toEqual([]);
+  });
+
+  it.each([
+    [
+      'one of several API servers does not enforce',
+      (bench: Bench): void => {
+        const lax = new Pretended({ clock: bench.clock, enforcesNatively: () => false }).cluster;
+        const { cluster } = bench.pretended;
+        const servers = [
+          { name: 'strict', cluster },
+          { name: 'lax', cluster: lax },
+        ];
+        bench.apiServers = () => Promise.resolve(servers);
+      },
+      'lax: the canary was let pass',
+    ],
+    [
+      'nobody knows which API servers there are',
+      (bench: Bench): void => {
+        const error = new GateError('GATE_CLUSTER_FORBIDDEN', 'cannot list endpointslices');
+        bench.apiServers = () => Promise.reject(error);
+      },
+      'cannot list endpointslices',
+    ],
+    [
+      'no API server is reached',
+      (bench: Bench): void => {
+        const gone = new GateError('GATE_CLUSTER_UNREACHABLE', 'gone');
+        const cluster = { create: () => Promise.reject(gone) };
+        bench.apiServers = () => Promise.resolve([{ name: 'far', cluster }]);
+      },
+      'no API server could be reached',
+    ],
+    [
+      'the canary may not be written',
+      (bench: Bench): void => {
+        bench.onWrite = ({ object }) => {
+          if (object.metadata.name === 'pacto-gate-canary')
+            throw new GateError('GATE_CLUSTER_FORBIDDEN', 'may not create the canary');
+        };
+      },
+      'may not create the canary',
+    ],
+    [
+      'somebody else refuses the canary',
+      (bench: Bench): void => {
+        const refusal = new ApiRefusal(
+          'GATE_CLUSTER_FORBIDDEN',
+          'no ConfigMaps here',
+          {},
+          'no ConfigMaps here',
+        );
+        bench.apiServers = () =>
+          Promise.resolve([{ name: 'one', cluster: { create: () => Promise.reject(refusal) } }]);
+      },
+      'refused in other words',
+    ],
+  ])('stays on the entries where %s', async (_what, arrange, why) => {
+    const bench = await onWebhooks();
+    arrange(bench);
+    bench.start('native');
+    await bench.run(60_000);
+    expect(await bench.entries()).toEqual(ENTRIES);
+    expect(bench.problems.join()).toContain('NativeNotEnforcing');
+    expect(bench.problems.join()).toContain(why);
+    expect(bench.slipped).toEqual([]);
+  });
+
+  it('passes over an API server that is not reached where others are', async () => {
+    const bench = await onWebhooks();
+    const gone = new GateError('GATE_CLUSTER_UNREACHABLE', 'gone');
+    const { cluster } = bench.pretended;
+    bench.apiServers = () =>
+      Promise.resolve([
+        { name: 'far', cluster: { create: () => Promise.reject(gone) } },
+        { name: 'near', cluster },
+      ]);
+    bench.start('native');
+    await bench.run(20_000);
     expect(await bench.entries()).toEqual([]);
     expect(bench.slipped).toEqual([]);
   });

@@ -1,6 +1,7 @@
 /** The loop of the installer on a pretended API server, with a clock that is turned by hand. */
 import { NATIVE_POLICY, VALIDATING_WEBHOOK_CONFIGURATION } from '../../../src/cluster/kinds.ts';
 import type { AdmittedWrite } from '../../../src/cluster/memory.ts';
+import type { ApiServer } from '../../../src/install/canary.ts';
 import type { Desired, Enforcement } from '../../../src/install/desired.ts';
 import { startInstaller, type RoundOutcome } from '../../../src/install/installer.ts';
 import type { Enforced } from '../../../src/install/round.ts';
@@ -23,6 +24,8 @@ export class Bench {
   knows: (policy: string) => boolean = () => true;
   serverUp = true;
   delaysMs: (typeof DELAYS)[number] = DELAYS[0];
+  /** Left out: the one. */
+  apiServers?: () => Promise<readonly ApiServer[]>;
   desired: Desired;
   outcomes: RoundOutcome[] = [];
   enforced: ReadonlyMap<string, Enforced> = new Map();
@@ -52,7 +55,7 @@ export class Bench {
       enforcement,
       namespace: NAMESPACE,
       probe: (entry) => Promise.resolve(this.serverUp ? this.#unknownPath(entry) : 'nobody answers'),
-      apiServers: () => Promise.resolve([{ name: 'the one', cluster }]),
+      apiServers: () => this.apiServers?.() ?? Promise.resolve([{ name: 'the one', cluster }]),
       desired: () => Promise.resolve(this.desired),
       report: (_desired, enforced) => {
         this.enforced = enforced;
