@@ -32,6 +32,62 @@ async function rights(...flags: string[]): Promise<readonly string[]> {
     );
 }
 
+describe('generate rbac of the installer', () => {
+  const INSTALLER = ['--roles', 'installer', '--installer-service', 'pacto-system/pacto-gate'];
+  const GROUP = 'admissionregistration.k8s.io';
+
+  it('writes entries, native policies and one Lease, and nothing of what decisions read', async () => {
+    expect(await rights(...INSTALLER, '--metrics-plain', 'true', '--metrics-host', '127.0.0.1')).toEqual([
+      `* ${GROUP}/validatingwebhookconfigurations get,list,watch,patch`,
+      `* ${GROUP}/validatingadmissionpolicies create,get,update,list,watch,delete`,
+      `* ${GROUP}/validatingadmissionpolicybindings create,get,update,list,watch,delete`,
+      'default discovery.k8s.io/endpointslices list',
+      'pacto-system coordination.k8s.io/leases create',
+      'pacto-system coordination.k8s.io/leases get,update',
+      'pacto-system /configmaps create',
+    ]);
+  });
+
+  it('writes no native policy where webhooks are to enforce, and removes those of before', async () => {
+    const given = await rights(...INSTALLER, '--policies-enforcement', 'webhooks');
+    expect(given).toContain(`* ${GROUP}/validatingadmissionpolicies list,watch,delete`);
+    expect(given.join()).not.toContain('policies create');
+  });
+
+  it('reads the sources, may read params as a writer of native policies must, and writes the status', async () => {
+    const sources = [
+      '--policies-sources',
+      'customResources,configMaps',
+      '--policies-param-kinds',
+      'v1/ConfigMap',
+    ];
+    const given = await rights(...INSTALLER, ...sources);
+    expect(given).toEqual(
+      expect.arrayContaining([
+        '* /configmaps get',
+        '* gate.pacto.trianalab.io/validatingadmissionpolicies get,list,watch',
+        '* gate.pacto.trianalab.io/validatingadmissionpolicybindings list,watch',
+        '* gate.pacto.trianalab.io/validatingadmissionpolicies/status update',
+        'pacto-system /configmaps list,watch',
+      ]),
+    );
+  });
+
+  it('names the two configurations and the Lease', async () => {
+    const { out } = await runCommand([
+      'generate',
+      'rbac',
+      '--service-account',
+      'pacto-system/pacto-gate-installer',
+      ...INSTALLER,
+    ]);
+    const named = parseAllDocuments(out)
+      .flatMap((document) => (document.toJS() as { rules?: { resourceNames?: string[] }[] }).rules ?? [])
+      .flatMap(({ resourceNames = [] }) => resourceNames);
+    expect(named).toEqual(['pacto-gate-policies', 'pacto-gate-node-identity', 'pacto-gate-installer']);
+  });
+});
+
 describe('generate rbac', () => {
   it('asks for what the default configuration reads, and for no write', async () => {
     expect(await rights()).toEqual([
