@@ -4,6 +4,7 @@ import {
   MUTATING_WEBHOOK_CONFIGURATION,
   NAMESPACE,
   NATIVE_POLICY,
+  NATIVE_POLICY_BINDING,
   VALIDATING_WEBHOOK_CONFIGURATION,
   type Kind,
 } from '../cluster/kinds.ts';
@@ -27,6 +28,7 @@ const CLUSTER_WIDE = [
   MUTATING_WEBHOOK_CONFIGURATION,
   NAMESPACE,
   NATIVE_POLICY,
+  NATIVE_POLICY_BINDING,
 ];
 const IN_OWN_NAMESPACE = [DEPLOYMENT, SERVICE, ENDPOINT_SLICE, NETWORK_POLICY];
 /** Looked at where the gate's objects say that one of them deploys it. */

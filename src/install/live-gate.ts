@@ -18,8 +18,8 @@ export interface LiveGate {
   readonly site: RecoverySite;
   /** Labels of every Namespace; undefined where they could not be read. */
   readonly namespaces: ReadonlyMap<string, Labels> | undefined;
-  /** Policies that native objects of the gate's own are there for. */
-  readonly native: ReadonlySet<string>;
+  /** Native policies of the gate's own. */
+  readonly natives: readonly KubeObject[];
 }
 
 export interface GateWhereabouts {
@@ -32,7 +32,7 @@ export async function readGate(live: LiveCluster, where: GateWhereabouts): Promi
   const found = await live.list(NAMESPACE);
   const namespaces =
     found && new Map(found.map(({ metadata }) => [metadata.name ?? '', metadata.labels ?? {}] as const));
-  const native = await live.list(NATIVE_POLICY, { labelSelector: MANAGED_SELECTOR });
+  const natives = await live.list(NATIVE_POLICY, { labelSelector: MANAGED_SELECTOR });
   const deployment =
     namespace === undefined ? undefined : deploymentOf(await live.list(DEPLOYMENT, { namespace }));
   return {
@@ -46,7 +46,7 @@ export async function readGate(live: LiveCluster, where: GateWhereabouts): Promi
       pointers: deployment === undefined ? [] : await pointersOf(deployment, live),
     },
     namespaces,
-    native: new Set((native ?? []).map(({ metadata }) => metadata.name ?? '')),
+    natives: natives ?? [],
   };
 }
 

@@ -12,6 +12,7 @@ import { LiveCluster, preflightRights, type Right } from './live-cluster.ts';
 import { policyOf, type LiveEntry } from './live-entry.ts';
 import { namespaceOf, readGate, type LiveGate } from './live-gate.ts';
 import { CANARY_NAME } from './names.ts';
+import { checkNatives } from './native-lock.ts';
 import { checkNamespaces } from './namespace-checks.ts';
 import type { Finding, Unknown } from './preflight-finding.ts';
 import { foreignFindings, recoveryFindings } from './recovery-findings.ts';
@@ -103,11 +104,12 @@ export async function preflight(input: PreflightInput): Promise<PreflightReport>
           comparesBundle: wanted.comparesBundle,
           incomparable: new Set(wanted.incomparable),
           incomplete: new Set(wanted.incomplete),
-          native: input.mayBeNative ? gate.native : new Set(),
+          native: new Set((input.mayBeNative ? gate.natives : []).map(({ metadata }) => metadata.name ?? '')),
         })),
     ...(simulated === undefined
       ? []
       : [...recoveryFindings(simulated.ours), ...foreignFindings(simulated.foreign)]),
+    ...(await checkNatives(live, gate.natives, recoverySteps(gate.site), gate.namespaces ?? new Map())),
     ...checkNamespaces({
       entries,
       wanted: wanted.configurations,

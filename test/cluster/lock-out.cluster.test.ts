@@ -37,13 +37,14 @@ const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const EVERYTHING = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] };
 
 /** A policy that denies all there is, and its binding. */
-function denyAll(name: string, group: string): readonly [object, object] {
+function denyAll(name: string, group: string, labels: object = {}): readonly [object, object] {
   const apiVersion = `${group}/v1`;
+  const metadata = { name, labels };
   return [
     {
       apiVersion,
       kind: 'ValidatingAdmissionPolicy',
-      metadata: { name },
+      metadata,
       spec: {
         matchConstraints: { resourceRules: [EVERYTHING] },
         validations: [{ expression: 'false', message: 'nothing is allowed' }],
@@ -52,7 +53,7 @@ function denyAll(name: string, group: string): readonly [object, object] {
     {
       apiVersion,
       kind: 'ValidatingAdmissionPolicyBinding',
-      metadata: { name },
+      metadata,
       spec: { policyName: name, validationActions: ['Deny'] },
     },
   ];
@@ -367,12 +368,28 @@ describe.each<KubernetesVersion>(['1.36', '1.29'])('on %s', (version) => {
 
     if (version === '1.36') {
       it('lets a native policy be taken away that denies everything', async () => {
-        const [policy, binding] = denyAll('native.example.com', 'admissionregistration.k8s.io');
+        const labels = { 'gate.pacto.trianalab.io/managed-by': 'pacto-gate' };
+        const [policy, binding] = denyAll('native.example.com', 'admissionregistration.k8s.io', labels);
         const policies = `${NATIVE}/validatingadmissionpolicies`;
         const bindings = `${NATIVE}/validatingadmissionpolicybindings`;
         await api.demand({ method: 'POST', path: policies, body: policy });
         await api.demand({ method: 'POST', path: bindings, body: binding });
         await until(true);
+        const { findings } = await preflight();
+        const lock = findings.find(({ code }) => code === 'PREFLIGHT_NATIVE_LOCK');
+        const refused = steps.filter(({ id }) => lock?.what.includes(id) === true);
+        expect(refused.map(({ id }) => id)).toEqual([
+          // About webhook configurations native policies are asked, and webhooks are not (vap.md F5).
+          ...['validating', 'mutating'].flatMap((what) => [`cure-${what}-delete`, `cure-${what}-update`]),
+          'cure-custom-policy-delete',
+          'cure-custom-binding-delete',
+          ...[NAMESPACE, TEAM].flatMap((namespace) => [
+            `cure-configmap-delete-${namespace}`,
+            `cure-configmap-update-${namespace}`,
+          ]),
+        ]);
+        for (const step of refused)
+          expect((await sendStep(api, step)).message).toContain('nothing is allowed');
         // What the API server enforces itself is not let off by R1: a custom policy is as locked as all else.
         const custom = await api.request({ method: 'DELETE', path: `${POLICIES}/preflight` });
         expect(custom.body.message).toContain('nothing is allowed');

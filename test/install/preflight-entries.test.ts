@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   MUTATING_WEBHOOK_CONFIGURATION,
   NATIVE_POLICY,
+  NATIVE_POLICY_BINDING,
   VALIDATING_WEBHOOK_CONFIGURATION,
 } from '../../src/cluster/kinds.ts';
 import { anObject } from '../support/builders.ts';
@@ -12,6 +13,8 @@ const EVERYTHING = [
   { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'], scope: '*' },
 ];
 const NODE_IDENTITY = 'node-identity.gate.pacto.trianalab.io';
+
+const MANAGED = { 'gate.pacto.trianalab.io/managed-by': 'pacto-gate' };
 
 const ENTRY_CASES: readonly Case[] = [
   {
@@ -179,9 +182,23 @@ const ENTRY_CASES: readonly Case[] = [
         NATIVE_POLICY,
         anObject(NATIVE_POLICY, {
           name: ENTRY,
-          labels: { 'gate.pacto.trianalab.io/managed-by': 'pacto-gate' },
+          labels: MANAGED,
         }),
       );
+    },
+  },
+  {
+    code: 'PREFLIGHT_NATIVE_LOCK',
+    title: 'a native policy that denies everything',
+    make: (gate) => {
+      for (const [kind, spec] of [
+        [
+          NATIVE_POLICY,
+          { matchConstraints: { resourceRules: EVERYTHING }, validations: [{ expression: 'false' }] },
+        ],
+        [NATIVE_POLICY_BINDING, { policyName: 'all.example.com', validationActions: ['Deny'] }],
+      ] as const)
+        gate.put(kind, anObject(kind, { name: 'all.example.com', labels: MANAGED }, { spec }));
     },
   },
   {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NATIVE_POLICY, NATIVE_POLICY_BINDING } from '../../src/cluster/kinds.ts';
 import { GateError } from '../../src/errors.ts';
 import { APPLICATION, DEPLOYMENT, HELM_RELEASE, KUSTOMIZATION } from '../../src/install/recovery-kinds.ts';
 import { anObject } from '../support/builders.ts';
@@ -66,6 +67,50 @@ describe('what preflight may not read', () => {
       what: 'whether a kubelet registers its Node',
       why: `a match condition of ${ENTRY} asks the authorizer`,
     });
+  });
+});
+
+describe("native policies of the gate's own", () => {
+  const run = async (rule: object, spec: object, binding: object = {}): Promise<readonly string[]> => {
+    const gate = soundGate();
+    const labels = { 'gate.pacto.trianalab.io/managed-by': 'pacto-gate' };
+    const name = 'native.example.com';
+    const match = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'], ...rule };
+    const policy = { matchConstraints: { resourceRules: [match] }, ...spec };
+    gate.put(NATIVE_POLICY, anObject(NATIVE_POLICY, { name, labels }, { spec: policy }));
+    const bound = { policyName: name, validationActions: ['Deny'], ...binding };
+    gate.put(NATIVE_POLICY_BINDING, anObject(NATIVE_POLICY_BINDING, { name, labels }, { spec: bound }));
+    return (await gate.run()).findings.map(({ what }) => what);
+  };
+  const never = { validations: [{ expression: 'false' }] };
+
+  it.each([
+    [
+      'the deletion of custom policies',
+      { apiGroups: ['gate.pacto.trianalab.io'] },
+      'refuses cure-custom-policy-delete, cure-custom-binding-delete',
+    ],
+    [
+      'ConfigMaps',
+      { apiGroups: [''], resources: ['configmaps'], operations: ['DELETE'] },
+      `refuses cure-configmap-delete-${GATE_NAMESPACE}`,
+    ],
+  ])('lock where they refuse %s', async (_what, rule, want) => {
+    expect(await run(rule, never)).toEqual([want]);
+  });
+
+  it.each<[string, object, object, object?]>([
+    ['are about something else', { apiGroups: ['apps'] }, never],
+    ['allow it', {}, { validations: [{ expression: 'true' }] }],
+    ['only warn', {}, never, { validationActions: ['Warn'] }],
+    [
+      'ask for parameters',
+      {},
+      { ...never, paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } },
+      { paramRef: { name: 'x', parameterNotFoundAction: 'Deny' } },
+    ],
+  ])('lock nothing where they %s', async (_what, rule, spec, binding) => {
+    expect(await run(rule, spec, binding)).toEqual([]);
   });
 });
 
