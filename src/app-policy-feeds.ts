@@ -151,6 +151,7 @@ class ListedPolicies implements PolicyFeed {
   readonly #onChange: () => void;
   readonly #closing = new AbortController();
   #objects: FeedObjects = { customResources: [], configMaps: [] };
+  #listed: ReadonlyMap<string, KubeObject> = new Map();
   /** Of the last list that brought everything. */
   #listedMs: number | undefined;
   #triedMs: number | undefined;
@@ -239,6 +240,9 @@ class ListedPolicies implements PolicyFeed {
         (part.kind === CONFIG_MAP ? configMaps : customResources).push(...items);
       }
       this.#objects = { customResources, configMaps };
+      this.#listed = new Map(
+        [...customResources, ...configMaps].map((object) => [versionOf(object), object]),
+      );
       this.#failure = undefined;
       // The lists show the moment at which they were begun.
       this.#listedMs = startMs;
@@ -254,12 +258,21 @@ class ListedPolicies implements PolicyFeed {
     }
   }
 
+  /** The object that was listed before where it is of the same version: what was found out about it counts still. */
+  #before(object: KubeObject): KubeObject {
+    return this.#listed.get(versionOf(object)) ?? object;
+  }
+
   async #listOne(part: Part, signal: AbortSignal): Promise<readonly KubeObject[]> {
     const page = await this.#cluster.list(part.kind, { ...selectionOf(part), limit: MOST_OBJECTS, signal });
-    if (page.continueToken === undefined) return page.items;
+    if (page.continueToken === undefined) return page.items.map((object) => this.#before(object));
     throw new GateError(
       'GATE_TOO_MANY_OBJECTS',
       `policies: there are more than ${String(MOST_OBJECTS)} ${textOf(part)}, and one list may bring no more; use watches (state cached)`,
     );
   }
+}
+
+function versionOf({ metadata: { uid = '', resourceVersion = '' } }: KubeObject): string {
+  return `${uid} ${resourceVersion}`;
 }

@@ -44,6 +44,18 @@ describe('without watches', () => {
     expect([followed.cluster.calls('list'), followed.cluster.calls('watch')]).toEqual([4, 0]);
   });
 
+  it('a policy that is listed again as it was is the same', async () => {
+    const followed = await follow(LIVE, pair('a'), { copies: true });
+    const object = () => followed.policies.sources.current().policies[0]?.object;
+    const [before, set] = [object(), followed.policies.set()];
+    expect(before?.metadata.name).toBe('a');
+    followed.write(policyObject('b'));
+    await followed.clock.advance(30_000);
+    expect(await followed.ask('b')).toBe('200 allowed');
+    expect(object()).toBe(before);
+    expect(followed.policies.set()).not.toBe(set);
+  });
+
   it('many requests share one list', async () => {
     const followed = await follow(LIVE, pair('a'));
     await followed.clock.advance(30_000);

@@ -117,12 +117,14 @@ export interface FollowOptions {
   readonly prepare?: (cluster: MemoryCluster) => void;
   /** Default: one that stands still. */
   readonly clock?: Clock;
+  /** Every list brings other objects, as those of an API server do. */
+  readonly copies?: boolean;
 }
 
 export async function followPolicies(
   settings: PolicySettings = {},
   objects: readonly KubeObject[] = [],
-  { prepare, clock: given }: FollowOptions = {},
+  { prepare, clock: given, copies = false }: FollowOptions = {},
 ): Promise<Followed> {
   const standing = new FakeClock();
   const clock = given ?? standing;
@@ -137,7 +139,13 @@ export async function followPolicies(
   const lines: string[] = [];
   const opened = await openPolicies(settingsFor(settings), {
     clock,
-    cluster,
+    cluster: {
+      watch: (kind, options) => cluster.watch(kind, options),
+      async list(kind, options) {
+        const page = await cluster.list(kind, options);
+        return copies ? structuredClone(page) : page;
+      },
+    },
     reviewAccess: undefined,
     log: createLog({
       level: 'info',

@@ -51,7 +51,7 @@ export interface SourceProblem {
 
 /** What is in force. */
 export interface SourcedPolicies {
-  /** In the order of precedence. */
+  /** By name. */
   readonly policies: readonly SourcedPolicy[];
   readonly bindings: readonly SourcedBinding[];
   readonly problems: readonly SourceProblem[];
@@ -100,6 +100,10 @@ function compareSources(a: PolicySource, b: PolicySource): number {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function byName<T>(named: ReadonlyMap<string, T>): readonly T[] {
+  return [...named].toSorted(([a], [b]) => compare(a, b)).map(([, one]) => one);
 }
 
 class Collector {
@@ -155,8 +159,8 @@ class Collector {
       });
     }
     return {
-      policies: [...this.#policies.values()],
-      bindings: [...this.#bindings.values()],
+      policies: byName(this.#policies),
+      bindings: byName(this.#bindings),
       problems: this.#problems,
     };
   }

@@ -188,15 +188,16 @@ it('reads an object once as long as it is the same', () => {
   expect(read()).toBe(first);
 });
 
-it('collects the same from every order of the same objects', () => {
+it('collects by name, and the same from every order of the same objects', () => {
   const given: Given = [
-    [RESOURCE, policy('a', '1')],
-    [map('m', 'b.yaml'), policy('a', '2')],
-    [map('m', 'a.yaml'), policy('b', '3')],
+    [RESOURCE, policy('b', '1')],
+    [map('m', 'b.yaml'), policy('b', '2')],
+    [map('m', 'a.yaml'), policy('a', '3')],
     [map('l'), binding('a')],
     [RESOURCE, binding('a')],
   ];
   const { policies, bindings } = collect(given);
+  expect(policies.map(([name]) => name)).toEqual(['a', 'b']);
   const reversed = collect(given.toReversed());
   expect(reversed.policies).toEqual(policies);
   expect(reversed.bindings).toEqual(bindings);
