@@ -4,35 +4,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { missingLines } from './support/readme.ts';
+import { missingLines, stepsOf } from './support/readme.ts';
 
 const PAGE = readFileSync('docs/policies.md', 'utf8');
 /** What the page calls the reader's own directory and file. */
 const OWN = / (?=my-policies\b|my-road\b|gate\.yaml\b)/g;
-
-type Step =
-  | { readonly does: 'write'; readonly file: string; readonly text: string }
-  | { readonly does: 'run'; readonly text: string; readonly shown: string[] };
-
-/** Files and commands of the page, in its order. */
-function stepsOf(page: string): readonly Step[] {
-  const steps: Step[] = [];
-  for (const [, language = '', body = ''] of page.matchAll(/^```(\w*)\n(.*?)^```$/gms)) {
-    const lines = body.split('\n').filter((line) => line.trim() !== '');
-    if (language === 'yaml') {
-      const [, file] = /^# (\S+)\n/.exec(body) ?? [];
-      if (file === undefined)
-        throw new Error(`a YAML block does not begin with the name of its file:\n${body}`);
-      steps.push({ does: 'write', file, text: body });
-    } else if (language === 'text') {
-      const last = steps.at(-1);
-      if (last?.does === 'run') last.shown.push(...lines);
-    } else {
-      steps.push(...lines.map((text): Step => ({ does: 'run', text, shown: [] })));
-    }
-  }
-  return steps;
-}
 
 let directory: string;
 beforeAll(() => {
@@ -68,9 +44,7 @@ it('teaches what the commands then show', { timeout: 120_000 }, async () => {
     }
     const { output, code } = await run(inDirectory(step.text));
     expect(step).not.toMatchObject({ shown: [] });
-    expect(missingLines({ text: step.text, shown: step.shown }, output), `${step.text}\n${output}`).toEqual(
-      [],
-    );
+    expect(missingLines(step, output), `${step.text}\n${output}`).toEqual([]);
     codes.push(code);
   }
   // Refused, taken with a warning, taken; two warnings, explained, none; denied, one case failed, all passed, denied by the webhook.

@@ -100,12 +100,16 @@ async function uninstallFrom(
   return EXIT.ok;
 }
 
+/** On everything that `generate rbac` writes. */
+const RBAC_SELECTOR = 'app.kubernetes.io/name=pacto-gate';
+
 /** What others made, and others delete. */
 function leftOver({ configurations, natives }: UninstallPlan, native: boolean): readonly string[] {
   const crds = [GATE_POLICY, GATE_POLICY_BINDING].map(({ resource }) => `${resource}.${GATE_GROUP}`);
   return [
     ...configurations.map(({ name }) => `kubectl delete validatingwebhookconfiguration ${name}`),
     ...(natives.length > 0 && !native ? ['pacto-gate uninstall --native --yes'] : []),
+    `kubectl delete clusterrole,clusterrolebinding,role,rolebinding --all-namespaces --selector ${RBAC_SELECTOR}`,
     `kubectl delete customresourcedefinition --ignore-not-found ${crds.join(' ')}`,
   ];
 }

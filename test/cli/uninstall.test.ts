@@ -47,6 +47,7 @@ describe('uninstall', () => {
     expect(ran.out).toContain('1 native objects stay, and go on enforcing:\n  ValidatingAdmissionPolicy/a');
     expect(ran.out).toContain('nothing was written: give --yes');
     expect(ran.out).toContain('kubectl delete validatingwebhookconfiguration pacto-gate-policies');
+    expect(ran.out).toContain('--all-namespaces --selector app.kubernetes.io/name=pacto-gate');
     expect(ran.err).toContain('the installer one runs');
   });
 
