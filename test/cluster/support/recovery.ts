@@ -44,7 +44,7 @@ export interface SentStep {
   readonly message: string;
 }
 
-export function collectionOf(kind: Kind, namespace: string | undefined): string {
+function collectionOf(kind: Kind, namespace: string | undefined): string {
   const root = kind.group === '' ? '/api/v1' : `/apis/${apiVersionOf(kind)}`;
   return kind.namespaced && namespace !== undefined
     ? `${root}/namespaces/${namespace}/${kind.resource}`
