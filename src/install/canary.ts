@@ -118,10 +118,13 @@ export function canaryEntry(
 
 export type Refuses = (said: string) => boolean;
 
-/** The native sentence, word for word behind what the API server puts before it (vap.md A01). */
+/**
+ * The native sentence, word for word with what the API server puts before it (vap.md A01): a webhook that evaluates
+ * policies and repeats it has another beginning.
+ */
 export function nativeRefusal(nonce: string): Refuses {
-  const wanted = `ValidatingAdmissionPolicy '${CANARY_NAME}' with binding '${CANARY_NAME}' denied request: ${sentenceOf(nonce)}`;
-  return (said) => said.endsWith(wanted);
+  const wanted = `configmaps "${CANARY_NAME}" is forbidden: ValidatingAdmissionPolicy '${CANARY_NAME}' with binding '${CANARY_NAME}' denied request: ${sentenceOf(nonce)}`;
+  return (said) => said === wanted;
 }
 
 /** What an API server says that has called the entry and got no answer that it can use. */
