@@ -20,6 +20,7 @@ export const LINT_CODES = {
   LINT_MESSAGE_IMMUTABLE: 'warning',
   LINT_MESSAGE_MISSING: 'note',
   LINT_MESSAGE_AUTHORIZER: 'warning',
+  LINT_MESSAGE_UNGUARDED: 'note',
   LINT_ANNOTATION_AUTHORIZER: 'warning',
   LINT_BRANCHES_EQUAL: 'warning',
   LINT_BRANCH_DEAD: 'warning',

@@ -11,6 +11,7 @@ import {
   type Places,
   type Scope,
 } from './places.ts';
+import type { Effort } from './effort.ts';
 import { NOWHERE, type ObjectPresence, type Presence } from './presence.ts';
 import type { Scene } from './scenes.ts';
 import { identName, variableName } from './walk-expression.ts';
@@ -20,10 +21,12 @@ export class Resolver implements Places {
   readonly presence: ObjectPresence;
   readonly scene: Scene;
   readonly #variables: ReadonlyMap<string, Expr>;
+  readonly #effort: Effort;
   /** What was found out about variables, by what was asked. */
   readonly #known = new Map<string, unknown>();
 
-  constructor(presence: ObjectPresence, scene: Scene, variables: ReadonlyMap<string, Expr>) {
+  constructor(presence: ObjectPresence, scene: Scene, variables: ReadonlyMap<string, Expr>, effort: Effort) {
+    this.#effort = effort;
     this.presence = presence;
     this.scene = scene;
     this.#variables = variables;
@@ -48,6 +51,7 @@ export class Resolver implements Places {
 
   /** @returns undefined for what is no place in an object */
   access(expr: Expr, scope: Scope): Access | undefined {
+    if (!this.#effort.spend()) return undefined;
     switch (expr.kind) {
       case 'ident':
         return this.#root(identName(expr) ?? '', scope);
@@ -134,6 +138,7 @@ export class Resolver implements Places {
 
   /** @returns what the expression gives in every request of this kind; undefined where that is not known */
   constant(expr: Expr, scope: Scope): Constant | undefined {
+    if (!this.#effort.spend()) return undefined;
     switch (expr.kind) {
       case 'literal': {
         const { literal } = expr;

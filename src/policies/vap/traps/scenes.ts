@@ -21,8 +21,14 @@ export interface Scene {
 const OPERATIONS: readonly Operation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
 /** Whose requests are of the kind of the resource itself. */
 const SAME_KIND = new Set(['', 'status', 'ephemeralcontainers', 'resize', 'approval', 'finalize']);
-/** That requests connect to. */
-const CONNECTED = new Set(['exec', 'attach', 'portforward', 'proxy']);
+/** What is done with a subresource, of those that one thing alone is done with. */
+const DONE_WITH: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  ...(['approval', 'ephemeralcontainers', 'finalize', 'resize', 'scale', 'status'] as const).map(
+    (name) => [name, 'UPDATE'] as const,
+  ),
+  ...(['binding', 'eviction', 'token'] as const).map((name) => [name, 'CREATE'] as const),
+  ...(['attach', 'exec', 'portforward', 'proxy'] as const).map((name) => [name, 'CONNECT'] as const),
+]);
 /** More say nothing new, and each is gone through. */
 const MAX_KINDS = 24;
 
@@ -49,9 +55,10 @@ function* scenesOfRule(rule: NamedRule, types: OpenApiTypes): Generator<Scene> {
     const [resource = '', sub = ''] = pattern.split('/');
     const served = resource === '*' ? [] : servedBy(rule, resource, types);
     for (const operation of operations) {
+      const done = DONE_WITH.get(sub);
+      if (done !== undefined && done !== operation) continue;
       // Only a subresource is connected to.
-      if (operation === 'CONNECT' && sub !== '*' && !CONNECTED.has(sub)) continue;
-      if (operation !== 'CONNECT' && CONNECTED.has(sub)) continue;
+      if (operation === 'CONNECT' && sub === '') continue;
       const scene = { operation, subresource: sub === '*' ? undefined : sub, namespaced: undefined };
       const isSame = SAME_KIND.has(sub) || sub === '*';
       if (served.length === 0 || operation === 'CONNECT' || !isSame)

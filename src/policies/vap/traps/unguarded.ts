@@ -6,113 +6,26 @@
 import type { Expr, MacroNode } from '../../cel/ast.ts';
 import type { Checked } from '../../cel/checker.ts';
 import { print } from '../../cel/printer.ts';
-import { finding, type LintCode, type LintFinding } from '../lint-finding.ts';
+import type { LintCode, LintFinding } from '../lint-finding.ts';
 import type { OpenApiTypes } from '../openapi-schema.ts';
 import { Resolver, rootOf } from './access.ts';
+import { Effort } from './effort.ts';
 import { Guards, NO_FACTS, ofElement, union, type Facts } from './guards.ts';
 import { OUTSIDE, type Access, type Local, type Scope } from './places.ts';
+import { Reports, type Report } from './reports.ts';
 import { NOWHERE, ObjectPresence } from './presence.ts';
-import { scenesOf, type Scene } from './scenes.ts';
+import { scenesOf } from './scenes.ts';
 import type { Subject, SubjectExpression } from './subject.ts';
 import { childrenOf, operandsOf, variableName } from './walk-expression.ts';
-
-/** Nodes looked at for one policy: more than any real one has, and soon gone through. */
-const MAX_STEPS = 400_000;
 
 export function unguardedTraps(subject: Subject, types: OpenApiTypes): readonly LintFinding[] {
   const reports = new Reports(subject.policy.failurePolicy);
   const presence = new ObjectPresence(types);
-  const steps = { left: MAX_STEPS };
+  const effort = new Effort();
   for (const scene of scenesOf(subject.policy, types)) {
-    new SceneWalk(subject, new Resolver(presence, scene, subject.variables), reports, steps).run();
+    new SceneWalk(subject, new Resolver(presence, scene, subject.variables, effort), reports, effort).run();
   }
   return reports.findings();
-}
-
-interface Report {
-  readonly code: LintCode;
-  readonly field: string;
-  /** As it is written. */
-  readonly text: string;
-  /** The object, list or map that it is read from. */
-  readonly parent: string;
-  readonly name: string;
-}
-
-interface Found {
-  readonly report: Report;
-  readonly scenes: Scene[];
-  readonly fields: Set<string>;
-}
-
-/** Fields that are named where the same is found in many. */
-const MAX_FIELDS = 3;
-
-function listed(fields: readonly string[]): string {
-  const rest = fields.length - MAX_FIELDS;
-  return fields.slice(0, MAX_FIELDS).join(', ') + (rest > 0 ? ` and ${String(rest)} more` : '');
-}
-
-class Reports {
-  readonly #failurePolicy: string;
-  readonly #found = new Map<string, Found>();
-
-  constructor(failurePolicy: string) {
-    this.#failurePolicy = failurePolicy;
-  }
-
-  /** The same is said once, with all places. */
-  add(report: Report, scene: Scene): void {
-    const isNull = report.code === 'LINT_OBJECT_NULL' || report.code === 'LINT_OLD_OBJECT_NULL';
-    const key = isNull ? report.code : `${report.code} ${report.text}`;
-    const known = this.#found.get(key);
-    if (known === undefined) {
-      this.#found.set(key, { report, scenes: [scene], fields: new Set([report.field]) });
-      return;
-    }
-    known.scenes.push(scene);
-    known.fields.add(report.field);
-  }
-
-  findings(): readonly LintFinding[] {
-    return [...this.#found.values()].map(({ report, scenes, fields }) => {
-      const others = [...fields].filter((field) => field !== report.field);
-      const also = others.length === 0 ? '' : ` (also ${listed(others)})`;
-      return finding(report.code, report.field, this.#message(report, scenes) + also);
-    });
-  }
-
-  #message({ code, text, parent, name }: Report, scenes: readonly Scene[]): string {
-    const then =
-      this.#failurePolicy === 'Ignore'
-        ? 'there is no result then, and the failure policy Ignore lets the request pass'
-        : 'there is no result then, and the failure policy Fail denies the request';
-    switch (code) {
-      case 'LINT_OBJECT_NULL':
-        return `reads ${text}, and object is null when something is deleted: ${then}; read oldObject there, or leave DELETE out of the rules`;
-      case 'LINT_OLD_OBJECT_NULL':
-        return `reads ${text}, and oldObject is null when something is created: ${then}; look at request.operation or oldObject != null first`;
-      case 'LINT_USER_EXTRA_UNGUARDED':
-        return `reads ${text}, which users may be without: ${then}; read request.userInfo.?extra[?KEY].orValue([])`;
-      case 'LINT_REQUEST_FIELD_UNGUARDED':
-        return `reads ${text}, which requests may be without: ${then}; look at has(${text}) first`;
-      case 'LINT_KEY_UNGUARDED':
-        return `reads ${text}, a key that ${kindsIn(scenes)}may be without: ${then}; look at ${name} in ${parent} first, or read ${parent}[?${name}].orValue(…)`;
-      default:
-        return `reads ${text}, which ${kindsIn(scenes)}may be without: ${then}; look at has(${text}) first, or read ${parent}.?${name}.orValue(…)`;
-    }
-  }
-}
-
-/** `a Deployment or CronJob `. */
-function kindsIn(scenes: readonly Scene[]): string {
-  const names = [...new Set(scenes.flatMap(({ kind }) => (kind === undefined ? [] : [kind.kind])))].sort();
-  const [first, ...rest] = names;
-  if (first === undefined) return 'objects ';
-  const article = /^[AEIOU]/.test(first) ? 'an' : 'a';
-  if (rest.length === 0) return `${article} ${first} `;
-  if (rest.length > 3) return `${article} ${first} or one of ${String(rest.length)} other kinds `;
-  return `${article} ${[first, ...rest].slice(0, -1).join(', ')} or ${names.at(-1) ?? ''} `;
 }
 
 /** One kind of request. */
@@ -121,18 +34,22 @@ class SceneWalk {
   readonly #resolver: Resolver;
   readonly #guards: Guards;
   readonly #reports: Reports;
-  readonly #steps: { left: number };
+  readonly #effort: Effort;
   /** Variables that were gone through with what was known then. */
   readonly #seen = new Set<string>();
   #locals = 0;
   #expression: SubjectExpression | undefined;
+  /** Without what validations have no result: no message is asked for then. */
+  readonly #failing = new Set<string>();
+  /** That is gone through: it is to blame for what its variables read, too. */
+  #message: SubjectExpression | undefined;
 
-  constructor(subject: Subject, resolver: Resolver, reports: Reports, steps: { left: number }) {
+  constructor(subject: Subject, resolver: Resolver, reports: Reports, effort: Effort) {
     this.#subject = subject;
     this.#resolver = resolver;
     this.#guards = new Guards(resolver);
     this.#reports = reports;
-    this.#steps = steps;
+    this.#effort = effort;
   }
 
   run(): void {
@@ -150,7 +67,16 @@ class SceneWalk {
       this.#look(one, union(...others));
     }
     const known = union(...sure);
-    for (const one of [...this.#of('validation'), ...this.#of('annotation')]) this.#look(one, known);
+    const validations = this.#of('validation');
+    for (const one of [...validations, ...this.#of('annotation')]) this.#look(one, known);
+    for (const message of this.#of('message')) {
+      const of = validations.find(({ index }) => index === message.index)?.checked.ast.expr;
+      // It is shown where its validation is false.
+      if (of === undefined || this.#resolver.constant(of, OUTSIDE) === true) continue;
+      this.#message = message;
+      this.#look(message, union(known, this.#guards.of(of, false, OUTSIDE, true)));
+      this.#message = undefined;
+    }
   }
 
   #of(role: SubjectExpression['role']): readonly (SubjectExpression & { readonly checked: Checked })[] {
@@ -166,8 +92,7 @@ class SceneWalk {
 
   /** @returns whether the expression is a place that was reported, or is read from one */
   #walk(expr: Expr, scope: Scope, facts: Facts): boolean {
-    if (this.#steps.left <= 0) return true;
-    this.#steps.left -= 1;
+    if (!this.#effort.spend()) return true;
     // What comes out the same whatever is absent reads nothing.
     if (expr.kind !== 'literal' && this.#resolver.constant(expr, scope) !== undefined) return false;
     if (expr.kind === 'select') return this.#select(expr, scope, facts);
@@ -194,7 +119,7 @@ class SceneWalk {
     const expression = this.#subject.expressions.findLast(
       ({ role, index }) => role === 'variable' && this.#subject.policy.variables[index]?.name === name,
     );
-    const key = `${name}\n${[...facts].sort().join('\n')}`;
+    const key = `${name} ${this.#message?.field ?? ''}\n${[...facts].sort().join('\n')}`;
     if (inner === undefined || expression === undefined || this.#seen.has(key)) return;
     this.#seen.add(key);
     const using = this.#expression;
@@ -232,12 +157,17 @@ class SceneWalk {
   }
 
   #report(code: LintCode, expr: Expr, parent: Expr, name: string): void {
-    const field = this.#expression?.field ?? '';
     const isKey = code === 'LINT_KEY_UNGUARDED' && expr.kind === 'select';
-    const report = {
-      code,
-      field,
-      text: print(expr),
+    const text = print(expr);
+    const what = code.endsWith('_NULL') ? code : text;
+    if (this.#message !== undefined && this.#failing.has(`${String(this.#message.index)} ${what}`)) return;
+    if (this.#expression?.role === 'validation')
+      this.#failing.add(`${String(this.#expression.index)} ${what}`);
+    const report: Report = {
+      code: this.#message === undefined ? code : 'LINT_MESSAGE_UNGUARDED',
+      of: code,
+      field: (this.#message ?? this.#expression)?.field ?? '',
+      text,
       parent: print(parent),
       name: isKey ? `"${name}"` : name,
     };
@@ -274,8 +204,12 @@ class SceneWalk {
     const operands = operandsOf(expr, expr.function);
     const before = operands.map((one) => this.#guards.of(one, isAnd, scope, true));
     const after = operands.map((one) => this.#guards.of(one, isAnd, scope, false));
+    const known = new Tally(facts);
+    for (const more of after) known.add(more);
     for (const [index, operand] of operands.entries()) {
-      this.#walk(operand, scope, union(facts, ...before.slice(0, index), ...after.slice(index + 1)));
+      known.remove(after[index] ?? NO_FACTS);
+      this.#walk(operand, scope, known.facts);
+      known.add(before[index] ?? NO_FACTS);
     }
   }
 
@@ -328,6 +262,35 @@ class SceneWalk {
       this.#guards.of(one.body, true, bound(one.scope, one.variable, element), true),
     );
     within(inner, union(...filtered, range === undefined ? NO_FACTS : ofElement(facts, range, key)));
+  }
+}
+
+/** Facts that come and go; how often each is known. */
+class Tally {
+  /** As they are now: they change with the tally. */
+  readonly facts = new Set<string>();
+  readonly #counts = new Map<string, number>();
+
+  constructor(facts: Facts) {
+    this.add(facts);
+  }
+
+  add(facts: Facts): void {
+    for (const key of facts) {
+      this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+      this.facts.add(key);
+    }
+  }
+
+  remove(facts: Facts): void {
+    for (const key of facts) {
+      const count = (this.#counts.get(key) ?? 0) - 1;
+      if (count > 0) this.#counts.set(key, count);
+      else {
+        this.#counts.delete(key);
+        this.facts.delete(key);
+      }
+    }
   }
 }
 

@@ -283,12 +283,66 @@ describe('fields that may be absent', () => {
     expect(short(traps('object.metadata.name != ""', { matchConditions }, [ALL]))).toEqual([]);
   });
 
+  it.each([
+    ['a scale is only updated', 'deployments/scale', 'object.spec.replicas < oldObject.spec.replicas', []],
+    ['an eviction is only created', 'pods/eviction', 'object.metadata.name != ""', []],
+    [
+      'a Pod is connected to, without an old object',
+      'pods/exec',
+      'oldObject.metadata.name != ""',
+      ['OLD_OBJECT_NULL oldObject.metadata'],
+    ],
+    [
+      'a Pod itself is not connected to',
+      'pods',
+      "request.operation in ['CREATE', 'DELETE'] || oldObject.metadata.name != ''",
+      [],
+    ],
+    ['a subresource has a name', 'pods/exec', "request.subResource == 'exec'", []],
+    ['all of them may', 'pods/*', "request.subResource == 'exec'", ['REQUEST_FIELD request.subResource']],
+  ])('knows what is done with what: %s', (_what, resource, expression, found) => {
+    const of = rule({ apiGroups: ['', 'apps'], resources: [resource], operations: ['*'] });
+    expect(short(traps(expression, {}, [of]))).toEqual(found);
+  });
+
   it('knows of an unknown kind its labels alone', () => {
     const unknown = rule({ apiGroups: ['*'], resources: ['*'], operations: ['CREATE'] });
     expect(short(traps('object.spec.anything == 1', {}, [unknown]))).toEqual([]);
     expect(short(traps("object.metadata.labels.a == 'b'", {}, [unknown]))).toEqual([
       'FIELD object.metadata.labels',
     ]);
+  });
+
+  it.each([
+    [
+      'reads what may be absent',
+      'true == false',
+      'string(object.spec.paused)',
+      ['MESSAGE object.spec.paused'],
+    ],
+    [
+      'reads what is there where the validation is false',
+      '!has(object.spec.paused)',
+      'string(object.spec.paused)',
+      [],
+    ],
+    [
+      'reads what the validation fails without',
+      'object.spec.paused == true',
+      'string(object.spec.paused)',
+      ['FIELD object.spec.paused'],
+    ],
+    ['is never shown', 'true', 'string(object.spec.paused)', []],
+    [
+      'reads it through a variable',
+      'true == false',
+      'string(variables.paused)',
+      ['MESSAGE object.spec.paused'],
+    ],
+  ])('knows when messages are shown: one that %s', (_what, expression, messageExpression, found) => {
+    const variables = [{ name: 'paused', expression: 'object.spec.paused' }];
+    const findings = traps(expression, { variables, validations: [{ expression, messageExpression }] });
+    expect(short(findings)).toEqual(found);
   });
 
   it('says what the failure policy makes of it, and says the same once', () => {
@@ -306,5 +360,12 @@ describe('fields that may be absent', () => {
         i === 0 ? 'object.spec.paused' : `variables.v${String(i - 1)} || variables.v${String(i - 1)}`,
     }));
     expect(short(traps('variables.v39', { variables })).length).toBeLessThan(2);
+  });
+
+  it('ends where lists in lists multiply', { timeout: 30_000 }, () => {
+    let expression = 'object.spec.paused';
+    for (let i = 0; i < 8; i++)
+      expression = `['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].all(x${String(i)}, ${expression} || x${String(i)} == object.kind)`;
+    expect(traps(expression).length).toBeLessThan(2);
   });
 });
