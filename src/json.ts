@@ -28,6 +28,12 @@ const INT64_TOKEN_LENGTH = 20;
 /** Digits of 2^53: a shorter integer token, sign included, is always safe. */
 const UNSAFE_INTEGER_LENGTH = 16;
 
+/**
+ * Point and fifteen digits: a double tells all decimals of so many digits apart (IEEE 754), so one with a fraction is
+ * never read as the whole number beside it. `JSON.parse` makes of it what is wanted.
+ */
+const FRACTION_LENGTH = 16;
+
 export type JsonFault = 'empty' | 'utf8' | 'syntax' | 'depth' | 'values' | 'number';
 
 const FAULT_TEXT: Readonly<Record<JsonFault, string>> = {
@@ -111,9 +117,9 @@ function firstBrokenByte(buffer: Buffer): number {
 }
 
 /**
- * Whether `JSON.parse` might falsify something in this text: a number with `.` or exponent, an integer that may be
- * unsafe, `-0`, or a `\ud…` escape, which may be half a pair (rare, for Go writes such characters as UTF-8). Of a
- * text that is not JSON it says anything: then the parser decides.
+ * Whether `JSON.parse` might falsify something in this text: a number with an exponent or with a fraction that may be
+ * none, an integer that may be unsafe, `-0`, or a `\ud…` escape, which may be half a pair (rare, for Go writes such
+ * characters as UTF-8). Of a text that is not JSON it says anything: then the parser decides.
  *
  * It goes on to the end even when it knows: nesting and values are counted before any of them is made.
  *
@@ -234,8 +240,19 @@ function scanShort(buffer: Uint8Array, scan: Scan, { maxDepth, maxValues, maxNam
         if (byte < 0x30 || byte > 0x39) break;
         at++;
       }
-      // `.`, `e` or `E`
-      if (byte === 0x2e || (byte | 0x20) === 0x65 || at - first >= UNSAFE_INTEGER_LENGTH) exact = true;
+      if (at - first >= UNSAFE_INTEGER_LENGTH) exact = true;
+      if (byte === 0x2e) {
+        let zeros = 0x30;
+        while (++at < length) {
+          byte = buffer[at] as number;
+          if (byte < 0x30 || byte > 0x39) break;
+          zeros |= byte;
+        }
+        // Of no digit but 0 it is a whole number, and a longer one may be rounded to one.
+        if (zeros === 0x30 || at - first > FRACTION_LENGTH) exact = true;
+      }
+      // `e` or `E`
+      if ((byte | 0x20) === 0x65) exact = true;
       if (buffer[first] === 0x2d && buffer[first + 1] === 0x30) exact = true;
     }
   }

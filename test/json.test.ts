@@ -63,6 +63,18 @@ describe('number tokens', () => {
     ['1e-3', 0.001],
     ['1e20', 1e20],
     ['9007199254740993.0', 9007199254740992],
+    ['1.50', 1.5],
+    ['100.000', 'double 100'],
+    ['1.5e1', 'double 15'],
+    ['1.25E1', 12.5],
+    ['12345678901234.5', 12345678901234.5],
+    ['0.00000000000001', 0.00000000000001],
+    // Rounded to a whole number that is safe.
+    ['0.99999999999999999999', 'double 1'],
+    ['4503599627370497.3', 'double 4503599627370497'],
+    ['9007199254740990.7', 'double 9007199254740991'],
+    // And to one that is not.
+    ['9007199254740993.5', 9007199254740994],
   ];
 
   it.each(cases)('reads %s as an API server does, alone and inside', (token, value) => {
@@ -263,6 +275,25 @@ describe('any text', () => {
       fc.property(jsonText(words, strings, integers, fractions), (text) => {
         expect(read(text)).toStrictEqual(JSON.parse(text));
       }),
+    );
+  });
+
+  it('reads every decimal as it does where another number needs exact reading', () => {
+    const digits = fc.stringMatching(/^\d{0,17}$/);
+    const whole = fc.oneof(
+      fc.constant('0'),
+      fc.tuple(fc.integer({ min: 1, max: 9 }), digits).map((d) => d.join('')),
+    );
+    const fraction = fc.oneof(fc.stringMatching(/^\d{1,18}$/), fc.stringMatching(/^(?:0{1,17}|9{1,18})\d?$/));
+    const decimal = fc
+      .tuple(fc.constantFrom('', '-'), whole, fraction)
+      .map(([sign, a, b]) => `${sign}${a}.${b}`);
+    fc.assert(
+      fc.property(decimal, (token) => {
+        const [, exactly] = read(`[1e0,${token}]`) as unknown[];
+        expect((read(`[${token}]`) as unknown[]).map(shape)).toEqual([shape(exactly)]);
+      }),
+      { numRuns: 2_000 },
     );
   });
 
