@@ -19,12 +19,11 @@ interface Options extends TargetOptions {
   readonly kubeVersion?: number;
   readonly fromCluster?: boolean;
   readonly discovery?: string;
-  readonly timeoutSeconds: number;
+  readonly timeoutSeconds?: number;
   readonly output: OutputFormat;
 }
 
-/** The API server's own default and bounds (webhook-operations.md W04). */
-const DEFAULT_TIMEOUT_SECONDS = 10;
+/** The API server's own bound (webhook-operations.md W04). */
 const MAX_TIMEOUT_SECONDS = 30;
 /**
  * Every entry selects namespaces by the label kubernetes.io/metadata.name. Before this minor a cluster may not set it
@@ -52,9 +51,8 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     )
     .option(
       '--timeout-seconds <number>',
-      `how long the API server waits, 1 to ${String(MAX_TIMEOUT_SECONDS)}`,
+      `how long the API server waits, 1 to ${String(MAX_TIMEOUT_SECONDS)} (default: installer.timeoutSeconds, or 10)`,
       parseTimeout,
-      DEFAULT_TIMEOUT_SECONDS,
     );
   const given = addConfigOptions(command, ['cluster', ...RULE_SECTIONS]);
   addOutputOption(command);
@@ -95,7 +93,7 @@ async function generate(
   const known = await readWorld(config, options, around);
   const entries = entriesOf(config, {
     target,
-    timeoutSeconds: options.timeoutSeconds,
+    timeoutSeconds: options.timeoutSeconds ?? config.installer.timeoutSeconds,
     ...(caBundle === undefined ? {} : { caBundle }),
     ...known,
   });

@@ -65,6 +65,14 @@ describe('generate webhooks', () => {
     }
   });
 
+  it('takes the time of the configuration where no option gives one', async () => {
+    const ran = await runCommand(['generate', 'webhooks', ...SERVICE], {
+      env: { PACTO_GATE_INSTALLER_TIMEOUT_SECONDS: '3' },
+    });
+    const times = (parse(ran.out) as Configuration).webhooks.map(({ timeoutSeconds }) => timeoutSeconds);
+    expect(new Set(times)).toEqual(new Set([3]));
+  });
+
   it('writes URLs with the path of each webhook, and says that a CA is missing', async () => {
     const ran = await generate('--url', 'https://10.0.0.7:9443/');
     expect(ran.code).toBe(0);
