@@ -55,5 +55,12 @@ const code = await run(process.argv.slice(2), {
     };
   },
 });
+// What has been written to a pipe may be on its way still, and would be cut off at what the pipe holds. A reader that
+// is gone is no reason to wait: the callback comes with the error then.
+await Promise.all(
+  [process.stdout, process.stderr].map(
+    (stream) => new Promise<void>((resolve) => stream.write('', () => resolve())),
+  ),
+);
 clearInterval(hold);
 process.exit(code);
