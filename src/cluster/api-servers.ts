@@ -6,7 +6,6 @@
 import type { Clock } from '../clock.ts';
 import { GateError } from '../errors.ts';
 import type { Cluster } from './cluster.ts';
-import type { Connection } from './connection.ts';
 import type { Kind } from './kinds.ts';
 import type { KubeObject } from './objects.ts';
 import type { ClusterSource } from './open.ts';
@@ -36,32 +35,40 @@ export interface ApiServers {
   close(): Promise<void>;
 }
 
-/** @param cluster the way that everything else goes; not closed here. */
-export function createApiServers(source: ClusterSource, cluster: Cluster, clock: Clock): ApiServers {
+/**
+ * @param cluster the way that everything else goes; not closed here.
+ * @param prepare makes what opens the way to one API server; left out: with the account of the Pod.
+ */
+export function createApiServers(
+  source: ClusterSource,
+  cluster: Cluster,
+  clock: Clock,
+  prepare?: () => Promise<Connect>,
+): ApiServers {
   if (source.source !== 'in-cluster') {
     const one = { name: 'the API server', cluster };
     return { all: () => Promise.resolve([one]), close: () => Promise.resolve() };
   }
   const { host, port } = source;
-  return new Endpoints(cluster, async () => {
-    const { loadConnection } = await import('./kubeconfig.ts');
-    const { createRestCluster } = await import('./rest.ts');
-    const connection = await loadConnection({ source: 'in-cluster', host, port, clock });
-    return (server) => createRestCluster({ connection: at(connection, server), clock });
-  });
+  return new Endpoints(cluster, prepare ?? (() => withAccountOfPod(host, port, clock)));
 }
 
-function at(connection: Connection, server: string): Connection {
-  return { ...connection, server, tlsServerName: API_SERVER_NAME };
+async function withAccountOfPod(host: string, port: string, clock: Clock): Promise<Connect> {
+  const { loadConnection } = await import('./kubeconfig.ts');
+  const { createRestCluster } = await import('./rest.ts');
+  const connection = await loadConnection({ source: 'in-cluster', host, port, clock });
+  return (server) =>
+    createRestCluster({ connection: { ...connection, server, tlsServerName: API_SERVER_NAME }, clock });
 }
 
-type Connect = (server: string) => Cluster;
+/** Opens the way to `https://address:port`. */
+type Connect = (server: string) => Pick<Cluster, 'create' | 'close'>;
 
 class Endpoints implements ApiServers {
   readonly #cluster: Cluster;
   readonly #prepare: () => Promise<Connect>;
   #connect: Promise<Connect> | undefined;
-  #known = new Map<string, Cluster>();
+  #known = new Map<string, ReturnType<Connect>>();
 
   constructor(cluster: Cluster, prepare: () => Promise<Connect>) {
     this.#cluster = cluster;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createApiServers, ENDPOINT_SLICE, serversOf } from '../../src/cluster/api-servers.ts';
+import type { Cluster } from '../../src/cluster/cluster.ts';
 import { createMemoryCluster } from '../../src/cluster/memory.ts';
 import type { KubeObject } from '../../src/cluster/objects.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -55,5 +56,37 @@ describe('API servers', () => {
       metadata: { name: 'other', namespace: 'default', labels: { 'kubernetes.io/service-name': 'web' } },
     });
     await expect(servers.all()).rejects.toMatchObject({ code: 'GATE_CLUSTER_ANSWER' });
+  });
+
+  it('are asked one by one in a Pod, over ways that are kept while they are there', async () => {
+    const clock = new FakeClock();
+    const cluster = createMemoryCluster({ clock });
+    const put = (...addresses: string[]): void => {
+      const endpoints = addresses.map((address) => ({ addresses: [address] }));
+      cluster.load(ENDPOINT_SLICE, slice('kubernetes', { ports: [{ port: 6443 }], endpoints }));
+    };
+    const opened: string[] = [];
+    const closed: string[] = [];
+    const connect = (server: string): Pick<Cluster, 'create' | 'close'> => {
+      opened.push(server);
+      return {
+        create: () => Promise.reject(new Error(server)),
+        close: () => {
+          closed.push(server);
+          return Promise.resolve();
+        },
+      };
+    };
+    const source = { source: 'in-cluster', host: '10.96.0.1', port: '443' } as const;
+    const servers = createApiServers(source, cluster, clock, () => Promise.resolve(connect));
+    put('10.0.0.1', '10.0.0.2');
+    const names = async (): Promise<string[]> => (await servers.all()).map(({ name }) => name);
+    expect(await names()).toEqual(['https://10.0.0.1:6443', 'https://10.0.0.2:6443']);
+    put('10.0.0.2', '10.0.0.3');
+    expect(await names()).toEqual(['https://10.0.0.2:6443', 'https://10.0.0.3:6443']);
+    expect(opened).toEqual(['https://10.0.0.1:6443', 'https://10.0.0.2:6443', 'https://10.0.0.3:6443']);
+    expect(closed).toEqual(['https://10.0.0.1:6443']);
+    await servers.close();
+    expect(closed).toHaveLength(3);
   });
 });
