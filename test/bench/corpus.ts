@@ -77,7 +77,7 @@ const REVIEWS: Readonly<Record<BodyName, () => unknown>> = {
     aReview({ uid: UID, kind: LEASE, user: anAgent(), oldObject: lease('node-a', 8) }),
   'configmap-update-1m': () => aReview({ uid: UID, object: configMap(2), oldObject: configMap(1) }),
   'resource-update-3m': () => aReview({ uid: UID, object: inventory(2, 1), oldObject: inventory(1, 1) }),
-  // Decimals are rare in Kubernetes objects, and must be told from integers, which costs more to read.
+  // Decimals are rare in Kubernetes objects, and must be told from integers.
   'resource-update-3m-decimals': () =>
     aReview({ uid: UID, object: inventory(2, 8), oldObject: inventory(1, 8) }),
 };
