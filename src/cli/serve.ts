@@ -63,7 +63,7 @@ async function serve(
     const signal = await signals.next();
     log.info('stopping', { signal });
     // Nobody else sends this one: somebody sits at a terminal and waits.
-    if (signal === 'SIGINT' && config.webhooks.drainSeconds > 0)
+    if (signal === 'SIGINT' && 'webhooks' in app && config.webhooks.drainSeconds > 0)
       say(
         around,
         `serving on for ${String(config.webhooks.drainSeconds)} s so that no request is lost. Ctrl-C again ends it at once`,

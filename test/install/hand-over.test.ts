@@ -102,6 +102,25 @@ describe('hand-over to native policies', () => {
     expect(bench.slipped).toEqual([]);
   });
 
+  it('writes nothing from the moment that somebody else leads, and goes on when it leads again', async () => {
+    const bench = await onWebhooks();
+    bench.start('native');
+    await bench.run(5_000);
+    expect(await bench.natives()).toContain('pacto-gate-canary');
+    const writes: string[] = [];
+    bench.onWrite = ({ operation, object }) => writes.push(`${operation} ${object.metadata.name ?? ''}`);
+    bench.term.abort(new GateError('GATE_INSTALL_NOT_LEADING', 'another one leads'));
+    bench.wake();
+    await bench.run(60_000);
+    expect(writes).toEqual([]);
+    expect(await bench.entries()).toEqual(ENTRIES);
+    bench.term = new AbortController();
+    bench.wake();
+    await bench.run(20_000);
+    expect(await bench.entries()).toEqual([]);
+    expect(bench.slipped).toEqual([]);
+  });
+
   it('passes over an API server that is not reached where others are', async () => {
     const bench = await onWebhooks();
     const gone = new GateError('GATE_CLUSTER_UNREACHABLE', 'gone');

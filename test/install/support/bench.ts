@@ -20,6 +20,8 @@ const STEP_MS = 50;
 export class Bench {
   readonly clock = new FakeClock();
   readonly pretended: Pretended;
+  /** Aborted, somebody else leads; whoever makes another leads again, and wakes the loop. */
+  term = new AbortController();
   enforcesNatively = true;
   knows: (policy: string) => boolean = () => true;
   serverUp = true;
@@ -51,7 +53,11 @@ export class Bench {
     this.#installer = startInstaller({
       cluster,
       clock: this.clock,
-      leader: { leads: () => true, term: () => new AbortController().signal, stop: () => Promise.resolve() },
+      leader: {
+        leads: () => !this.term.signal.aborted,
+        term: () => (this.term.signal.aborted ? undefined : this.term.signal),
+        stop: () => Promise.resolve(),
+      },
       enforcement,
       namespace: NAMESPACE,
       probe: (entry) => Promise.resolve(this.serverUp ? this.#unknownPath(entry) : 'nobody answers'),
