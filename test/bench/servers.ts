@@ -30,6 +30,8 @@ export interface Setting {
   readonly flags: Readonly<Record<string, string>>;
   /** The paths over which reviews of Pods are spread: each enforces something about them. */
   readonly podPaths: readonly string[];
+  /** The same of the peer in Go, where it is asked otherwise. */
+  readonly peerPaths?: readonly string[];
   /** Before the program; for Node. */
   readonly nodeFlags?: readonly string[];
 }
@@ -122,7 +124,7 @@ export class ServerStarter {
       return { flags, podPaths: pathsOf(enforced) };
     };
     this.sixteen = settingOf('sixteen.yaml', policies);
-    this.together = settingOf('together.yaml', [one]);
+    this.together = { ...settingOf('together.yaml', [one]), peerPaths: [ALL_OF_PEER] };
   }
 
   /**
@@ -142,7 +144,7 @@ export class ServerStarter {
       go: () => this.peerLine(port, options),
     };
     const [file, ...args] = pinned(options.core, lines[options.side]());
-    const podPaths = options.side === 'go' && setting === this.together ? [ALL_OF_PEER] : setting.podPaths;
+    const podPaths = (options.side === 'go' ? setting.peerPaths : undefined) ?? setting.podPaths;
     const startMs = performance.now();
     const process = await this.guard.start(name, file, args, logFile);
     // The last one: those before it are known then too.
