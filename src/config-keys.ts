@@ -289,7 +289,7 @@ export const KEYS = {
       [],
       'namespaces',
       'Namespaces whose ConfigMaps may hold policies: whoever may write ConfigMaps there writes policies. Default: ' +
-        'the namespace that this runs in (POD_NAMESPACE).',
+        'the namespace that this runs in (POD_NAMESPACE); for generate and preflight that of the gate.',
     ),
     files: list(
       word,

@@ -1,6 +1,7 @@
 /** The policies that a configuration names, read once, whole or not at all. */
 import { wantsPolicies } from '../app-policy-settings.ts';
 import { openPolicySources, type PolicySources } from '../app-policy-sources.ts';
+import { gateNamespaceOf } from '../app-target.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config.ts';
@@ -45,9 +46,11 @@ export async function readNamedPolicies(
   around: Surroundings,
 ): Promise<SourcedPolicies | undefined> {
   if (!wantsPolicies(config)) return undefined;
+  // ConfigMaps are in the namespace of the gate, wherever this command runs.
+  const environment = { ...config.environment, podNamespace: gateNamespaceOf(config) };
   // By watches, which bring any number, as the servers read them.
   const sources = await openPolicySources(
-    { ...config, state: 'cached' },
+    { ...config, environment, state: 'cached' },
     { cluster, clock: around.clock, log: sayingLog(around) },
   );
   try {

@@ -261,6 +261,35 @@ describe('the namespaces of policies that come from ConfigMaps', () => {
   it('are reached where no policy comes from ConfigMaps', async () => {
     expect(await excluded()).not.toContain('rules');
   });
+
+  it('are that of the gate where none is named, wherever the command runs', async () => {
+    await mkdir(file('maps'));
+    const map = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        namespace: 'pacto-system',
+        name: 'rules',
+        labels: { 'gate.pacto.trianalab.io/policies': 'true' },
+      },
+      data: {
+        'all.yaml': [policyObject('mapped'), bindingObject('mapped')]
+          .map((one) => stringify(one, { compat: 'yaml-1.1' }))
+          .join('---\n'),
+      },
+    };
+    await writeFile(file('maps/map.yaml'), stringify(map));
+    const argv = ['--from-cluster', '--cluster-directory', file('maps'), '--policies-sources', 'configMaps'];
+    const unknown = await webhooks(...argv);
+    expect([unknown.code, unknown.err]).toEqual([
+      2,
+      expect.stringContaining('nothing says in which namespaces'),
+    ]);
+    const ran = await runCommand(['generate', 'webhooks', ...argv], {
+      env: { PACTO_GATE_INSTALLER_SERVICE: 'pacto-system/pacto-gate' },
+    });
+    expect(entriesOf(ran).map(({ name }) => name)).toEqual(['mapped.policies.gate.pacto.trianalab.io']);
+  });
 });
 
 describe('generate policies', () => {
