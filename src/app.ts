@@ -4,16 +4,16 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { openAdmission, type Admission } from './app-admission.ts';
+import { openAdmission, type Admission } from './app/admission.ts';
 import {
   metricsListener,
   nobodyVouches,
   openTls,
   probesListener,
   type ListenerParts,
-} from './app-listeners.ts';
-import type { AppParts } from './app-parts.ts';
-import { openState, type State } from './app-state.ts';
+} from './app/listeners.ts';
+import type { AppParts } from './app/parts.ts';
+import { openState, type State } from './app/state.ts';
 import type { Config } from './config.ts';
 import { GateError, messageOf } from './errors.ts';
 import { createDrain } from './http/drain.ts';

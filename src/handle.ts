@@ -2,9 +2,9 @@
  * The serverless entry: `handle(request)` for any runtime that speaks the Fetch API's Request and Response. Nothing is
  * kept in the process that a restart may not lose; the configuration comes from PACTO_GATE_* variables or a file.
  */
-import { openAdmission } from './app-admission.ts';
-import type { AppParts } from './app-parts.ts';
-import { openState } from './app-state.ts';
+import { openAdmission } from './app/admission.ts';
+import type { AppParts } from './app/parts.ts';
+import { openState } from './app/state.ts';
 import { readAtMost } from './bounded-file.ts';
 import { sleep, systemClock, type Clock } from './clock.ts';
 import { CONFIG_FILE_BYTES, loadConfig, type Config } from './config.ts';

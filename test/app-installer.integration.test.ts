@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startInstallerApp, type InstallerApp } from '../src/app-installer.ts';
+import { startInstallerApp, type InstallerApp } from '../src/app/installer.ts';
 import { systemClock } from '../src/clock.ts';
 import { loadConfig, type Config } from '../src/config.ts';
 import { createLog } from '../src/log.ts';

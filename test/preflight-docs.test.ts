@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { PREFLIGHT_CODES } from '../src/install/preflight-finding.ts';
+import { PREFLIGHT_CODES } from '../src/install/preflight/preflight-finding.ts';
 
 const MARKS = { problem: 'Problem.', warning: 'Warning.', note: 'Note.' } as const;
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ERROR_CODES, GateError, quote } from '../errors.ts';
-import { PREFLIGHT_CODES } from '../install/preflight-finding.ts';
+import { PREFLIGHT_CODES } from '../install/preflight/preflight-finding.ts';
 import { FINDING_CODES } from '../policies/finding.ts';
 import { LINT_CODES } from '../policies/vap/lint-finding.ts';
 import { readExplanations, type Explanation } from './explanations.ts';

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { rbacObjects, type Account } from '../app-rights.ts';
+import type { Account } from '../app/rights.ts';
+import { rbacObjects } from '../app/role-objects.ts';
 import { addConfigOptions } from './config-options.ts';
 import { addOutputOption, EXIT, say, show, toYaml, type ExitCode, type OutputFormat } from './output.ts';
 import type { Surroundings } from './surroundings.ts';

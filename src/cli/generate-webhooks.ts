@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { entriesOf, type Entries } from '../app-entries.ts';
-import { wantsPolicies } from '../app-policy-settings.ts';
+import { entriesOf, type Entries } from '../app/entries.ts';
+import { wantsPolicies } from '../app/policy-settings.ts';
 import type { Cluster, ServedResource } from '../cluster/cluster.ts';
 import { RULE_SECTIONS } from '../config-keys.ts';
 import type { Config } from '../config.ts';

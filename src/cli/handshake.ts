@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { messageOf } from '../errors.ts';
-import type { Handshake, HandshakeTarget } from '../install/service-checks.ts';
+import type { Handshake, HandshakeTarget } from '../install/preflight/service-checks.ts';
 
 /** From outside the cluster most Services are out of reach: nobody should wait long to hear that. */
 const TIMEOUT_MS = 3_000;

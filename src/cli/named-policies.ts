@@ -1,7 +1,7 @@
 /** The policies that a configuration names, read once, whole or not at all. */
-import { wantsPolicies } from '../app-policy-settings.ts';
-import { openPolicySources, type PolicySources } from '../app-policy-sources.ts';
-import { gateNamespaceOf } from '../app-target.ts';
+import { wantsPolicies } from '../app/policy-settings.ts';
+import { openPolicySources, type PolicySources } from '../app/policy-sources.ts';
+import { gateNamespaceOf } from '../app/target.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config.ts';

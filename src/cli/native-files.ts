@@ -1,5 +1,5 @@
 /** Policies of `--policies`, ready to decide, and what is to be said about them. Loaded only where there are any. */
-import { sourceOf } from '../app-state.ts';
+import { sourceOf } from '../app/state.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config.ts';
 import { minorOf } from '../policies/vap/policy-objects.ts';

@@ -1,4 +1,4 @@
-import { sourceOf } from '../app-state.ts';
+import { sourceOf } from '../app/state.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { openCluster } from '../cluster/open.ts';

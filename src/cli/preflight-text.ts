@@ -1,6 +1,6 @@
 /** The report of `preflight` for a person. */
-import type { PreflightReport, ReportedStep } from '../install/preflight.ts';
-import type { Finding } from '../install/preflight-finding.ts';
+import type { PreflightReport, ReportedStep } from '../install/preflight/preflight.ts';
+import type { Finding } from '../install/preflight/preflight-finding.ts';
 import { table } from './output.ts';
 
 const MARKS = { problem: 'PROBLEM', warning: 'Warning', note: 'Note' } as const;

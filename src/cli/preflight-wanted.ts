@@ -1,16 +1,16 @@
 /** What the live entries should be, for `preflight`: from the configuration, the policies that it names, and a cluster. */
-import { entriesOf } from '../app-entries.ts';
-import { policyNamespaces, wantsPolicies } from '../app-policy-settings.ts';
-import { openPolicySources } from '../app-policy-sources.ts';
-import { targetOf } from '../app-target.ts';
+import { entriesOf } from '../app/entries.ts';
+import { policyNamespaces, wantsPolicies } from '../app/policy-settings.ts';
+import { openPolicySources } from '../app/policy-sources.ts';
+import { targetOf } from '../app/target.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { CONFIG_MAP, GATE_POLICY, GATE_POLICY_BINDING, type Kind } from '../cluster/kinds.ts';
 import type { Config } from '../config.ts';
 import { GateError, messageOf } from '../errors.ts';
-import type { LiveEntry } from '../install/live-entry.ts';
-import type { Wanted } from '../install/preflight.ts';
-import { finding, type Finding, type Unknown } from '../install/preflight-finding.ts';
+import type { LiveEntry } from '../install/preflight/live-entry.ts';
+import type { Wanted } from '../install/preflight/preflight.ts';
+import { finding, type Finding, type Unknown } from '../install/preflight/preflight-finding.ts';
 import { silentLog } from '../log.ts';
 import type { ClientTarget } from '../policies/entry.ts';
 import { POLICIES_CONFIGURATION, type PolicyReach, type ServedResource } from '../policies/vap/entries.ts';

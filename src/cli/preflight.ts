@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { gateNamespaceOf } from '../app-target.ts';
+import { gateNamespaceOf } from '../app/target.ts';
 import type { Config } from '../config.ts';
 import { identitySettings } from '../policies/identity/settings.ts';
-import type { PreflightReport } from '../install/preflight.ts';
+import type { PreflightReport } from '../install/preflight/preflight.ts';
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
 import { addOutputOption, EXIT, plain, say, show, type ExitCode, type OutputFormat } from './output.ts';
 import { reportText } from './preflight-text.ts';
@@ -57,7 +57,7 @@ async function run(
   }
   try {
     const [{ preflight }, { namespacesOf, wantedEntries }, { shakeHands }] = await Promise.all([
-      import('../install/preflight.ts'),
+      import('../install/preflight/preflight.ts'),
       import('./preflight-wanted.ts'),
       import('./handshake.ts'),
     ]);

@@ -1,5 +1,5 @@
 /** The server's own decision, without a server: the same edge, asked in this process. */
-import { openPolicies, webhooksOf } from '../app-webhooks.ts';
+import { openPolicies, webhooksOf } from '../app/webhooks.ts';
 import type { Clock } from '../clock.ts';
 import { createReader } from '../cluster/cache.ts';
 import type { Cluster } from '../cluster/cluster.ts';

@@ -1,6 +1,6 @@
 /** Which entries an API server would ask about a request, if those that `generate webhooks` writes were applied. */
-import { entriesOf } from '../app-entries.ts';
-import type { EnforcedPolicies } from '../app-policies.ts';
+import { entriesOf } from '../app/entries.ts';
+import type { EnforcedPolicies } from '../app/policies.ts';
 import type { Cluster, ServerVersion } from '../cluster/cluster.ts';
 import { NAMESPACE } from '../cluster/kinds.ts';
 import type { AdmissionRequest } from '../cluster/objects.ts';

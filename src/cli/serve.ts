@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { InstallerApp } from '../app-installer.ts';
-import type { AppParts } from '../app-parts.ts';
+import type { InstallerApp } from '../app/installer.ts';
+import type { AppParts } from '../app/parts.ts';
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
@@ -84,7 +84,7 @@ async function serve(
 /** What serves the webhooks, or what writes for them: each is loaded where it is asked for alone. */
 async function starterOf({ roles }: Config): Promise<(config: Config, parts: AppParts) => Promise<Started>> {
   if (!roles.includes('installer')) return (await import('../app.ts')).startApp;
-  return (await import('../app-installer.ts')).startInstallerApp;
+  return (await import('../app/installer.ts')).startInstallerApp;
 }
 
 type Started = App | InstallerApp;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { gateNamespaceOf } from '../app-target.ts';
+import { gateNamespaceOf } from '../app/target.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { GATE_GROUP, GATE_POLICY, GATE_POLICY_BINDING } from '../cluster/kinds.ts';
 import type { Config } from '../config.ts';

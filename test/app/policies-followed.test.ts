@@ -197,7 +197,7 @@ describe('several sources', () => {
   });
 
   it('are refused where there is no cluster to read them from', async () => {
-    const { openPolicySources } = await import('../../src/app-policy-sources.ts');
+    const { openPolicySources } = await import('../../src/app/policy-sources.ts');
     const { settingsFor } = await import('./policy-support.ts');
     const { FakeClock } = await import('../support/fake-clock.ts');
     const { silentLog } = await import('../../src/log.ts');

@@ -1,7 +1,7 @@
 /** Policies over ConfigMaps of a memory cluster, followed as the server follows them. */
 import { onTestFinished } from 'vitest';
-import { openPolicies } from '../../src/app-webhooks.ts';
-import type { EnforcedPolicies } from '../../src/app-policies.ts';
+import { openPolicies } from '../../src/app/webhooks.ts';
+import type { EnforcedPolicies } from '../../src/app/policies.ts';
 import { CONFIG_MAP, GATE_POLICY, GATE_POLICY_BINDING } from '../../src/cluster/kinds.ts';
 import { createMemoryCluster, type MemoryCluster } from '../../src/cluster/memory.ts';
 import type { KubeObject } from '../../src/cluster/objects.ts';

@@ -1,7 +1,7 @@
 /** The check of policy writers as the server puts it together: what it knows of policies, and whom it asks. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { openPolicies } from '../../src/app-webhooks.ts';
-import type { EnforcedPolicies } from '../../src/app-policies.ts';
+import { openPolicies } from '../../src/app/webhooks.ts';
+import type { EnforcedPolicies } from '../../src/app/policies.ts';
 import { createReader } from '../../src/cluster/cache.ts';
 import type { AccessQuestion } from '../../src/cluster/cluster.ts';
 import { CONFIG_MAP, GATE_POLICY } from '../../src/cluster/kinds.ts';

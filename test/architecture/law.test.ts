@@ -45,6 +45,7 @@ describe('import law', () => {
     ['a leaf file importing a room', 'src/log.ts', `import { x } from './cluster/cluster.ts';`],
     ['a leaf file importing a leaf file', 'src/log.ts', `import { x } from './errors.ts';`],
     ['a room importing the composition root', 'src/http/a.ts', `import { startApp } from '../app.ts';`],
+    ['a room importing a part of it', 'src/http/a.ts', `import { openState } from '../app/state.ts';`],
     [
       'a dynamic import across rooms',
       'src/cluster/a.ts',

@@ -18,8 +18,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   leaf: [],
 };
 
-/** Files right below src/ that put the parts together and may import everything. */
-const COMPOSITION = /^src\/(main|handle|app(-[a-z-]+)?)\.ts$/;
+/** Files that put the parts together and may import everything: three right below src/, and the folder of the root. */
+const COMPOSITION = /^src\/(?:main|handle|app|app\/[a-z-]+)\.ts$/;
 
 /** Packages, for the rooms that are restricted to some (`node:` modules count as packages). */
 const MAY_USE: Readonly<Record<string, readonly RegExp[]>> = {
@@ -49,9 +49,9 @@ interface Import {
 
 /** @param path from the repository's root with `/`, for example `src/webhooks/edge.ts`. */
 function roomOf(path: string): string {
+  if (COMPOSITION.test(path)) return 'composition';
   const parts = path.split('/');
-  if (parts.length > 2) return parts[1] ?? '';
-  return COMPOSITION.test(path) ? 'composition' : 'leaf';
+  return parts.length > 2 ? (parts[1] ?? '') : 'leaf';
 }
 
 /** @param files path from the repository's root → source text. @returns one line for each breach, sorted. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../src/errors.ts';
-import { PREFLIGHT_CODES } from '../../src/install/preflight-finding.ts';
+import { PREFLIGHT_CODES } from '../../src/install/preflight/preflight-finding.ts';
 import { FINDING_CODES } from '../../src/policies/finding.ts';
 import { LINT_CODES } from '../../src/policies/vap/lint-finding.ts';
 import { runCommand } from './run-command.ts';

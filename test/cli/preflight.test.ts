@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { PreflightReport } from '../../src/install/preflight.ts';
+import type { PreflightReport } from '../../src/install/preflight/preflight.ts';
 import { runCommand, type Ran } from './run-command.ts';
 
 const POLICY = {

@@ -40,7 +40,7 @@ import { startTcpProxy, type TcpProxy } from './support/tcp-proxy.ts';
 
 const NAMESPACE_PODS = '/api/v1/namespaces/default/pods';
 
-/** The reflector of the product, as it is composed in app-state.ts, in this process. */
+/** The reflector of the product, as it is composed in app/state.ts, in this process. */
 function reflectorSuite(version: KubernetesVersion): void {
   clusterSuite(`a watch over a restart of the API server ${version}`, { versions: [version] }, () => {
     let plane: ControlPlane;

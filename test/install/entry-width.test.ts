@@ -5,8 +5,8 @@ import {
   compareSelectors,
   joinWidths,
   type Width,
-} from '../../src/install/entry-width.ts';
-import type { LiveRule } from '../../src/install/live-entry.ts';
+} from '../../src/install/preflight/entry-width.ts';
+import type { LiveRule } from '../../src/install/preflight/live-entry.ts';
 import type { EntrySelector } from '../../src/policies/entry.ts';
 
 const RULE: LiveRule = {

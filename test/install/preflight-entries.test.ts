@@ -229,7 +229,8 @@ const ENTRY_CASES: readonly Case[] = [
           },
         ],
       }),
-    also: ['PREFLIGHT_ENTRY_WIDER'],
+    // An API server that starts makes roles, too.
+    also: ['PREFLIGHT_ENTRY_WIDER', 'PREFLIGHT_RECOVERY_BLOCKED'],
   },
   {
     code: 'PREFLIGHT_RECOVERY_DELAYED',

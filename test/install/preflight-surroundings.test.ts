@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { NAMESPACE } from '../../src/cluster/kinds.ts';
-import type { PreflightInput } from '../../src/install/preflight.ts';
-import { DEPLOYMENT, ENDPOINT_SLICE, NETWORK_POLICY, SERVICE } from '../../src/install/recovery-kinds.ts';
+import type { PreflightInput } from '../../src/install/preflight/preflight.ts';
+import {
+  DEPLOYMENT,
+  ENDPOINT_SLICE,
+  NETWORK_POLICY,
+  SERVICE,
+} from '../../src/install/preflight/recovery-kinds.ts';
 import { anObject } from '../support/builders.ts';
 import { findIn, type Case } from './support/preflight-case.ts';
 import { ENTRY, GATE_NAMESPACE, namespaceObject, POLICIES, type SoundGate } from './support/sound-gate.ts';

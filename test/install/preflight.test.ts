@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { NATIVE_POLICY, NATIVE_POLICY_BINDING } from '../../src/cluster/kinds.ts';
 import { GateError } from '../../src/errors.ts';
-import { APPLICATION, DEPLOYMENT, HELM_RELEASE, KUSTOMIZATION } from '../../src/install/recovery-kinds.ts';
+import {
+  APPLICATION,
+  DEPLOYMENT,
+  HELM_RELEASE,
+  KUSTOMIZATION,
+} from '../../src/install/preflight/recovery-kinds.ts';
 import { anObject } from '../support/builders.ts';
 import { codesOf } from './support/preflight-case.ts';
 import { ENTRY, GATE_NAMESPACE, POLICIES, soundGate } from './support/sound-gate.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { RecoverySite } from '../../src/install/recovery-step.ts';
-import { KUSTOMIZATION } from '../../src/install/recovery-kinds.ts';
-import { recoverySteps } from '../../src/install/recovery-steps.ts';
+import type { RecoverySite } from '../../src/install/preflight/recovery-step.ts';
+import { KUSTOMIZATION } from '../../src/install/preflight/recovery-kinds.ts';
+import { recoverySteps } from '../../src/install/preflight/recovery-steps.ts';
 
 const SITE: RecoverySite = {
   namespace: 'pacto-system',

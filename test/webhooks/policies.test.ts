@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPolicies } from '../../src/app-webhooks.ts';
+import { openPolicies } from '../../src/app/webhooks.ts';
 import type { AccessQuestion } from '../../src/cluster/cluster.ts';
 import type { KubeObject } from '../../src/cluster/objects.ts';
 import type { Config } from '../../src/config.ts';

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-import { entriesOf } from '../../src/app-entries.ts';
-import { webhooksOf } from '../../src/app-webhooks.ts';
+import { entriesOf } from '../../src/app/entries.ts';
+import { webhooksOf } from '../../src/app/webhooks.ts';
 import { configKeys } from '../../src/config-keys.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import { POLICIES_PATH } from '../../src/policies/vap/entry-name.ts';

@@ -16,8 +16,8 @@ import {
   KUSTOMIZATION,
   OCI_REPOSITORY,
   SIGNING_REQUEST,
-} from '../../../src/install/recovery-kinds.ts';
-import type { RecoveryStep } from '../../../src/install/recovery-step.ts';
+} from '../../../src/install/preflight/recovery-kinds.ts';
+import type { RecoveryStep } from '../../../src/install/preflight/recovery-step.ts';
 import type { ApiAnswer, ApiClient } from './api-client.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { pollUntil } from './polling.ts';

@@ -1,6 +1,6 @@
 /** One thing that is wrong with a gate, and what preflight finds then. */
-import type { PreflightCode } from '../../../src/install/preflight-finding.ts';
-import type { PreflightInput, PreflightReport } from '../../../src/install/preflight.ts';
+import type { PreflightCode } from '../../../src/install/preflight/preflight-finding.ts';
+import type { PreflightInput, PreflightReport } from '../../../src/install/preflight/preflight.ts';
 import { soundGate, type SoundGate } from './sound-gate.ts';
 
 type Input = Parameters<SoundGate['run']>[0];

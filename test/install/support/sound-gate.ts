@@ -2,13 +2,18 @@
 import { createMemoryCluster, type MemoryCluster } from '../../../src/cluster/memory.ts';
 import { NAMESPACE, VALIDATING_WEBHOOK_CONFIGURATION, type Kind } from '../../../src/cluster/kinds.ts';
 import type { KubeObject } from '../../../src/cluster/objects.ts';
-import { DEPLOYMENT, ENDPOINT_SLICE, NETWORK_POLICY, SERVICE } from '../../../src/install/recovery-kinds.ts';
+import {
+  DEPLOYMENT,
+  ENDPOINT_SLICE,
+  NETWORK_POLICY,
+  SERVICE,
+} from '../../../src/install/preflight/recovery-kinds.ts';
 import {
   preflight,
   type PreflightInput,
   type PreflightReport,
   type Wanted,
-} from '../../../src/install/preflight.ts';
+} from '../../../src/install/preflight/preflight.ts';
 import type { ValidatingEntry, WebhookConfiguration } from '../../../src/policies/entry.ts';
 import { identityEntries } from '../../../src/policies/identity/entries.ts';
 import { identitySettings } from '../../../src/policies/identity/settings.ts';

@@ -1,0 +1,246 @@
+/** The policies in force, compiled and followed, and what is to be said about them. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { openPolicySources, type PolicySources, type PolicySourceParts } from './policy-sources.ts';
+import { PolicyProblems, type PolicyProblem } from './policy-problems.ts';
+import type { ReviewAccess } from '../cluster/access-reviews.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { GateError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { PolicyFacts } from '../metrics.ts';
+import { Cel } from '../policies/cel/cel.ts';
+import { minorOf } from '../policies/vap/policy-objects.ts';
+import { policySetSteps, type PolicySet } from '../policies/vap/policy-set.ts';
+import type { SourcedPolicies } from '../policies/vap/sources.ts';
+import type { Binding, Policy } from '../policies/vap/types.ts';
+import { paramKindOf } from '../webhooks/param-kinds.ts';
+import { policiesWebhook, type PolicySnapshot } from '../webhooks/policies.webhook.ts';
+import { policyWritersWebhook } from '../webhooks/policy-writers.webhook.ts';
+import type { Webhook } from '../webhooks/webhook.ts';
+
+export interface PolicyParts extends PolicySourceParts {
+  /** Who answers the authorizer's questions; undefined where nobody can. */
+  readonly reviewAccess: ReviewAccess | undefined;
+}
+
+export interface EnforcedPolicies {
+  readonly webhook: Webhook;
+  /** Checks who writes them, where custom resources are a source. */
+  readonly writers: Webhook | undefined;
+  readonly sources: PolicySources;
+  /** Undefined until everything was read and compiled once. */
+  set(): PolicySet | undefined;
+  facts(): PolicyFacts;
+  /** For readiness: what is not known or compiled yet. */
+  unsynced(): string | undefined;
+  /** Resolves once what is known by now is in force. */
+  settled(): Promise<void>;
+  /** Resolves once `unsynced` is undefined for the first time. */
+  readonly ready: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @throws GateError as openPolicySources */
+export async function loadPolicies(
+  config: Pick<Config, 'policies' | 'state' | 'environment'>,
+  parts: PolicyParts,
+): Promise<EnforcedPolicies> {
+  const { clock, log, reviewAccess } = parts;
+  const { compatibilityVersion, paramKinds } = config.policies;
+  const sources = await openPolicySources(config, parts);
+  const compiled = new CompiledPolicies(sources, minorOf(compatibilityVersion), clock, log);
+  const webhook = policiesWebhook({
+    current: () => compiled.current,
+    doubt: () => sources.doubt(),
+    prepare: () => sources.fresh()?.then(() => compiled.settled()),
+    paramKinds: paramKinds.map(paramKindOf),
+    ...(reviewAccess === undefined ? {} : { reviewAccess }),
+  });
+  await compiled.settled();
+  return {
+    webhook,
+    writers: writersOf(config, parts, sources),
+    sources,
+    set: () => compiled.current?.set,
+    facts: () => compiled.facts(),
+    unsynced: () => sources.unsynced() ?? compiled.unsynced(),
+    settled: () => compiled.settled(),
+    ready: compiled.ready,
+    async close() {
+      await sources.close();
+      await compiled.close();
+    },
+  };
+}
+
+function writersOf(
+  { policies }: Pick<Config, 'policies'>,
+  { reviewAccess }: Pick<PolicyParts, 'reviewAccess'>,
+  sources: PolicySources,
+): Webhook | undefined {
+  const { compatibilityVersion, paramKinds, sources: named } = policies;
+  if (!named.includes('customResources')) return undefined;
+  return policyWritersWebhook({
+    cel: new Cel(),
+    minor: minorOf(compatibilityVersion),
+    paramKinds: paramKinds.map(paramKindOf),
+    ...(reviewAccess === undefined ? {} : { reviewAccess }),
+    async inForce() {
+      await sources.fresh();
+      const missing = sources.unsynced();
+      const doubt =
+        sources.doubt() ??
+        (missing === undefined ? undefined : new GateError('GATE_UNSYNCED', `policies: ${missing}`));
+      if (doubt !== undefined) throw doubt;
+      return sources.current();
+    },
+  });
+}
+
+/** Compiling lets requests pass after so many milliseconds: less than the budget of a stall, more than a turn costs. */
+const TURN_MS = 8;
+/** Lines of the log about one change; what is beyond is counted. */
+const MOST_LINES = 50;
+
+interface Made extends PolicySnapshot {
+  readonly bindings: readonly Binding[];
+}
+
+/** Keeps a snapshot of what the sources say; the one before stays in force until it is whole. */
+class CompiledPolicies {
+  readonly #sources: PolicySources;
+  readonly #minor: number;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #cel = new Cel();
+  readonly #checks: PolicyProblems;
+  readonly #stopListening: () => void;
+  readonly #first = Promise.withResolvers<void>();
+  #made: Made | undefined;
+  #problems: readonly PolicyProblem[] = [];
+  #isDue = false;
+  #making: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(sources: PolicySources, minor: number, clock: Clock, log: Log) {
+    this.#sources = sources;
+    this.#minor = minor;
+    this.#clock = clock;
+    this.#log = log;
+    this.#checks = new PolicyProblems(this.#cel, minor);
+    this.#stopListening = sources.onChange(() => this.#wake());
+    this.#wake();
+  }
+
+  get current(): PolicySnapshot | undefined {
+    return this.#made;
+  }
+
+  facts(): PolicyFacts {
+    const problems = this.#problems.length + this.#sources.faults();
+    return { policies: this.#made?.policies.length ?? 0, problems };
+  }
+
+  unsynced(): string | undefined {
+    return this.#made === undefined ? 'policies are not compiled yet' : undefined;
+  }
+
+  get ready(): Promise<void> {
+    return this.#first.promise;
+  }
+
+  async settled(): Promise<void> {
+    await this.#making;
+  }
+
+  async close(): Promise<void> {
+    this.#stopListening();
+    this.#isClosed = true;
+    await this.#making;
+  }
+
+  #wake(): void {
+    this.#isDue = true;
+    this.#making ??= this.#makeAll();
+  }
+
+  /** Never rejects: what is in force stays so. */
+  async #makeAll(): Promise<void> {
+    // Several changes come in one turn.
+    await nextTurn();
+    while (this.#isDue && !this.#isClosed) {
+      this.#isDue = false;
+      // A part of the policies, or of their bindings, is not what anybody wrote.
+      if (this.#sources.unsynced() !== undefined) continue;
+      try {
+        await this.#make(this.#sources.current());
+      } catch (error) {
+        this.#log.error('policies not compiled', { err: error });
+      }
+    }
+    this.#making = undefined;
+  }
+
+  async #make(found: SourcedPolicies): Promise<void> {
+    const policies = found.policies.map(({ policy }) => policy);
+    const bindings = found.bindings.map(({ binding }) => binding);
+    const before = this.#made;
+    const isSame =
+      before !== undefined && areSame(before.policies, policies) && areSame(before.bindings, bindings);
+    const set = isSame ? before.set : await this.#compile(policies, bindings, before?.set);
+    if (set === undefined) return;
+    if (!isSame) this.#made = { policies, bindings, set };
+    this.#first.resolve();
+    const problems = await this.#inTurns(this.#checks.find(found, set));
+    if (problems !== undefined) this.#say(policies.length, problems, before === undefined ? 'first' : isSame);
+  }
+
+  #compile(
+    policies: readonly Policy[],
+    bindings: readonly Binding[],
+    previous: PolicySet | undefined,
+  ): Promise<PolicySet | undefined> {
+    const given = { cel: this.#cel, policies, bindings, minor: this.#minor };
+    return this.#inTurns(policySetSteps({ ...given, ...(previous === undefined ? {} : { previous }) }));
+  }
+
+  /** @returns undefined where it was closed meanwhile */
+  async #inTurns<T>(steps: Generator<void, T>): Promise<T | undefined> {
+    let turnMs = this.#clock.monotonic();
+    for (;;) {
+      const next = steps.next();
+      if (next.done === true) return next.value;
+      if (this.#clock.monotonic() - turnMs < TURN_MS) continue;
+      await nextTurn();
+      if (this.#isClosed) return undefined;
+      turnMs = this.#clock.monotonic();
+    }
+  }
+
+  #say(count: number, problems: readonly PolicyProblem[], change: 'first' | boolean): void {
+    const said = new Set(this.#problems.map(textOf));
+    const fresh = problems.filter((problem) => !said.has(textOf(problem)));
+    this.#problems = problems;
+    for (const { kind, name, message } of fresh.slice(0, MOST_LINES))
+      this.#log.warn('policy not enforced as it is written', {
+        kind,
+        name,
+        err: new GateError('GATE_POLICY_INVALID', message),
+      });
+    const more = fresh.length - MOST_LINES;
+    if (more > 0) this.#log.warn('more policies not enforced as they are written', { count: more });
+    if (change === 'first') this.#log.info('policies loaded', { count });
+    else if (!change) this.#log.info('policies changed', { count });
+  }
+}
+
+function areSame<T>(a: readonly T[], b: readonly T[]): boolean {
+  return (
+    a.length === b.length && a.every((one, index) => one === b[index] || isDeepStrictEqual(one, b[index]))
+  );
+}
+
+function textOf({ kind, name, message }: PolicyProblem): string {
+  return `${kind} ${name} ${message}`;
+}
