@@ -15,7 +15,15 @@ import {
 } from '../entry.ts';
 import { policyEntryName, policyPath, WRITERS_ENTRY, WRITERS_PATH } from './entry-name.ts';
 import { withoutNamed, writtenOut } from './narrow.ts';
-import { KUBELET_NAMESPACE, LEASE_GROUP, LEASES, meets, OWN_GROUP, type Family } from './never-reached.ts';
+import {
+  KUBELET_NAMESPACE,
+  LEASE_GROUP,
+  LEASES,
+  meets,
+  OWN_GROUP,
+  WRITTEN_BY_API_SERVER,
+  type Family,
+} from './never-reached.ts';
 import { takenFrom } from './reach.ts';
 import type { Binding, LabelSelector, Policy } from './types.ts';
 import { nameFaults } from './validate-metadata.ts';
@@ -144,23 +152,21 @@ function draftOf(policy: Policy, input: PolicyEntriesInput): Draft {
   }
   const { rules, toLetPass, isWrittenOut } = narrow;
   const excluded = excludedNamespaces(input);
-  const reachesNodeLeases = reachesLeases(rules) && !excluded.includes(KUBELET_NAMESPACE);
+  const reachesNodeLeases = reachesSome(rules, NODE_LEASE) && !excluded.includes(KUBELET_NAMESPACE);
+  const passes = hasConditions ? passesOf(rules, reachesNodeLeases) : [];
   const namespaces =
     reachesNodeLeases && !hasConditions ? [...excluded, KUBELET_NAMESPACE].toSorted() : excluded;
   const { served } = input;
   const notEnforced = [
     ...takenFrom({ match, namespaces, served }),
-    ...(reachesNodeLeases && hasConditions ? [NODE_LEASES] : []),
+    ...passes.map(({ told }) => told),
     ...(isWrittenOut ? [SERVED_LATER] : []),
   ];
   if (rules.length === 0) {
     const nothing = 'nothing of what its rules name can be sent to a webhook';
     return { notEnforced: [...notEnforced, noEntry(nothing)] };
   }
-  const conditions = [
-    ...kindConditions(toLetPass),
-    ...(reachesNodeLeases && hasConditions ? [NODE_LEASE_CONDITION] : []),
-  ];
+  const conditions = [...kindConditions(toLetPass), ...passes.map(({ condition }) => condition)];
   return {
     entry: {
       name: policyEntryName(policy.name),
@@ -210,21 +216,51 @@ function excludedNamespaces(input: PolicyEntriesInput): readonly string[] {
   return [...new Set([...input.excludedNamespaces, ...own])].toSorted();
 }
 
-function reachesLeases(rules: readonly WebhookRule[]): boolean {
-  const leases = { group: LEASE_GROUP, resource: LEASES };
+const NODE_LEASE = [{ group: LEASE_GROUP, resource: LEASES }];
+
+function reachesSome(
+  rules: readonly WebhookRule[],
+  families: readonly Pick<Family, 'group' | 'resource'>[],
+): boolean {
   return rules.some(({ apiGroups, resources }) =>
-    apiGroups.some((group) => resources.some((pattern) => meets(group, pattern, leases))),
+    apiGroups.some((group) =>
+      resources.some((pattern) => families.some((family) => meets(group, pattern, family))),
+    ),
   );
 }
-
-const NODE_LEASES = `requests about leases in ${KUBELET_NAMESPACE} are not sent to the gate: nodes whose Leases are not renewed count as dead`;
 
 const SERVED_LATER =
   'requests about resources that the API server did not serve when the entry was written are not sent to the gate';
 
-const NODE_LEASE_CONDITION = {
-  name: 'no-node-leases',
-  expression: `request.resource.group != '${LEASE_GROUP}' || request.resource.resource != '${LEASES}' || !has(request.namespace) || request.namespace != '${KUBELET_NAMESPACE}'`,
+/** What an entry lets pass by a condition of its own, and how that is told. */
+interface Pass {
+  readonly told: string;
+  readonly condition: { readonly name: string; readonly expression: string };
+}
+
+function passesOf(rules: readonly WebhookRule[], reachesNodeLeases: boolean): readonly Pass[] {
+  return [
+    ...(reachesNodeLeases ? [NODE_LEASES] : []),
+    ...(reachesSome(rules, WRITTEN_BY_API_SERVER) ? [API_SERVER] : []),
+  ];
+}
+
+const NODE_LEASES: Pass = {
+  told: `requests about leases in ${KUBELET_NAMESPACE} are not sent to the gate: nodes whose Leases are not renewed count as dead`,
+  condition: {
+    name: 'no-node-leases',
+    expression: `request.resource.group != '${LEASE_GROUP}' || request.resource.resource != '${LEASES}' || !has(request.namespace) || request.namespace != '${KUBELET_NAMESPACE}'`,
+  },
+};
+
+/** By its group too, which only administrators can impersonate. Cannot fail: name and groups may be missing. */
+const API_SERVER: Pass = {
+  told: 'requests that the API server makes itself (system:apiserver) are not sent to the gate: one that starts ends if it cannot write its roles',
+  condition: {
+    name: 'no-api-server',
+    expression:
+      "!(has(request.userInfo.username) && request.userInfo.username == 'system:apiserver' && has(request.userInfo.groups) && 'system:masters' in request.userInfo.groups)",
+  },
 };
 
 /** Cannot fail: group and resource are always there, and are those of the request itself (vap.md C04). */

@@ -53,6 +53,31 @@ export const NEVER_ASKED: readonly Family[] = [...EXEMPT_RESOURCES]
   .toSorted()
   .map((resource) => cluster(EXEMPT_GROUP, resource, resource.endsWith('webhookconfigurations')));
 
+/**
+ * What an API server writes by itself, as system:apiserver, while it starts and as long as it runs. One that cannot write
+ * its roles or its priority classes ends 30 s after its start (`rbac/bootstrap-roles`,
+ * `scheduling/bootstrap-system-priority-classes` of kube-apiserver), one that cannot register a group is never ready, and
+ * Pods look for API servers at the addresses of the Service `kubernetes`.
+ */
+export const WRITTEN_BY_API_SERVER: readonly Pick<Family, 'group' | 'resource'>[] = [
+  { group: '', resource: 'endpoints' },
+  { group: '', resource: 'namespaces' },
+  { group: '', resource: 'services' },
+  { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
+  { group: 'apiregistration.k8s.io', resource: 'apiservices' },
+  { group: 'discovery.k8s.io', resource: 'endpointslices' },
+  { group: 'flowcontrol.apiserver.k8s.io', resource: 'flowschemas' },
+  { group: 'flowcontrol.apiserver.k8s.io', resource: 'prioritylevelconfigurations' },
+  { group: 'internal.apiserver.k8s.io', resource: 'storageversions' },
+  { group: 'networking.k8s.io', resource: 'ipaddresses' },
+  { group: 'networking.k8s.io', resource: 'servicecidrs' },
+  { group: 'rbac.authorization.k8s.io', resource: 'clusterrolebindings' },
+  { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' },
+  { group: 'rbac.authorization.k8s.io', resource: 'rolebindings' },
+  { group: 'rbac.authorization.k8s.io', resource: 'roles' },
+  { group: 'scheduling.k8s.io', resource: 'priorityclasses' },
+];
+
 /** Resources of Kubernetes itself that lie in no namespace, as `group/resource`: where nobody tells what is served. */
 export const CLUSTER_SCOPED: ReadonlySet<string> = new Set([
   '/componentstatuses',

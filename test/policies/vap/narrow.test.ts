@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
+import type { AdmissionRequest, UserInfo } from '../../../src/cluster/objects.ts';
+import { EntryReach } from '../../../src/policies/entry-reach.ts';
 import type { ValidatingEntry } from '../../../src/policies/entry.ts';
 import type { PolicyEntriesInput } from '../../../src/policies/vap/entries.ts';
 import type { NamedRule } from '../../../src/policies/vap/types.ts';
-import { wrongReach } from './entry-probes.ts';
+import { probe, wrongReach } from './entry-probes.ts';
 import { entryOf, EVERYTHING, EXCLUDED, served, type One } from './entry-support.ts';
 import { rule } from './support.ts';
 
@@ -53,6 +55,28 @@ describe('what no entry reaches', () => {
     const read = entry === undefined ? { rules: [] } : (parse(stringify(entry)) as ValidatingEntry);
     expect(wrongReach(read, excluded)).toEqual([]);
     expect(change.kubeMinor === 27 && 'matchConditions' in read).toBe(false);
+  });
+
+  const role = (userInfo: UserInfo): AdmissionRequest => ({
+    ...probe({ group: 'rbac.authorization.k8s.io', resource: 'clusterroles', operation: 'CREATE' }),
+    userInfo,
+  });
+  it.each<[string, UserInfo, string]>([
+    [
+      'passes',
+      { username: 'system:apiserver', groups: ['system:authenticated', 'system:masters'] },
+      'passed',
+    ],
+    ['is sent', { username: 'system:apiserver', groups: ['system:authenticated'] }, 'called'],
+    ['is sent', { username: 'system:apiserver' }, 'called'],
+    ['is sent', { username: 'admin', groups: ['system:masters'] }, 'called'],
+    ['is sent', {}, 'called'],
+  ])('a role that an API server needs for its start %s for %j', (_name, user, reach) => {
+    for (const of of [EVERYTHING, rule({ apiGroups: ['rbac.authorization.k8s.io'], resources: ['*'] })]) {
+      const { entry } = entryOf({ resourceRules: [of] });
+      if (entry === undefined) throw new Error('no entry');
+      expect(new EntryReach().of(entry, role(user)).reach).toBe(reach);
+    }
   });
 
   it('is seen to be reached by an entry that is wider', () => {
@@ -106,12 +130,13 @@ describe('what no entry reaches', () => {
     expect(rulesOf(rules)).toEqual(expected);
   });
 
-  it.each<[string, Partial<NamedRule>, readonly string[]]>([
+  it.each<[string, Partial<NamedRule>, readonly unknown[]]>([
     [
       'of the core alone',
       { resources: ['*'] },
       [
         "!(request.resource.group == '' && request.resource.resource in ['events', 'nodes']) && !(request.resource.group == 'events.k8s.io' && request.resource.resource in ['events'])",
+        expect.stringContaining("request.userInfo.username == 'system:apiserver'"),
       ],
     ],
     ['not of apps', { apiGroups: ['apps'], resources: ['*/*'] }, []],

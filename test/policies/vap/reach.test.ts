@@ -4,6 +4,8 @@ import type { MatchResources, Policy } from '../../../src/policies/vap/types.ts'
 import { entryOf, EVERYTHING, input } from './entry-support.ts';
 import { matchResources, policy, rule, selector } from './support.ts';
 
+const byApiServer = 'requests that the API server makes itself (system:apiserver) are not sent';
+
 describe('what is told of a reach', () => {
   const namespaces = 'requests in the namespaces kube-node-lease, kube-public, kube-system and pacto-system';
   const told = (
@@ -35,8 +37,13 @@ describe('what is told of a reach', () => {
     ],
     [
       'nothing for what has no namespace',
-      { resourceRules: [rule({ apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'] })] },
+      { resourceRules: [rule({ apiGroups: ['storage.k8s.io'], resources: ['storageclasses'] })] },
       [],
+    ],
+    [
+      'requests of the API server itself',
+      { resourceRules: [rule({ apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'] })] },
+      [byApiServer],
     ],
     ['nothing for the scope Cluster', { resourceRules: [rule({ scope: 'Cluster' })] }, []],
     [
@@ -44,6 +51,7 @@ describe('what is told of a reach', () => {
       { resourceRules: [rule({ resources: ['namespaces'] })] },
       [
         'requests about the Namespaces kube-node-lease, kube-public, kube-system and pacto-system are not sent',
+        byApiServer,
       ],
     ],
     [
@@ -53,12 +61,13 @@ describe('what is told of a reach', () => {
         `${namespaces} and about these Namespaces themselves are not sent`,
         'requests about events, nodes, certificatesigningrequests.certificates.k8s.io, events.events.k8s.io and the kinds of gate.pacto.trianalab.io are not sent',
         'requests about mutatingwebhookconfigurations.admissionregistration.k8s.io and validatingwebhookconfigurations.admissionregistration.k8s.io can be refused by a policy of the API server alone',
+        byApiServer,
       ],
     ],
     [
       'only what lies in a namespace for the scope Namespaced',
       { resourceRules: [rule({ resources: ['*'], scope: 'Namespaced' })] },
-      [namespaces, 'requests about events and events.events.k8s.io are not sent'],
+      [namespaces, 'requests about events and events.events.k8s.io are not sent', byApiServer],
     ],
     [
       'nothing that the policy leaves out itself',
@@ -66,7 +75,7 @@ describe('what is told of a reach', () => {
         resourceRules: [rule({ resources: ['*', 'pods/*'], scope: 'Cluster' })],
         excludeResourceRules: [rule({ resources: ['nodes'] })],
       },
-      ['requests about the Namespaces'],
+      ['requests about the Namespaces', byApiServer],
     ],
     [
       'subresources of what the policy leaves out',
