@@ -164,7 +164,6 @@ clusterSuite('the quick path of docs/webhooks.md', { versions: ['1.29'] }, () =>
   }
 
   it('shows what the commands print, from nothing to a policy and back', async () => {
-    const begin = performance.now();
     // Of a page without the section, nothing would be run.
     expect(STEPS.filter(({ does }) => does === 'run').length).toBeGreaterThan(20);
     expect(HERE.filter(([page]) => !STEPS.some(({ text }) => text.includes(page)))).toEqual([]);
@@ -204,6 +203,5 @@ clusterSuite('the quick path of docs/webhooks.md', { versions: ['1.29'] }, () =>
       'name',
     ]);
     expect(stdout).not.toContain('pacto');
-    expect(performance.now() - begin).toBeLessThan(60_000);
   });
 });
