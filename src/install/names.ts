@@ -9,7 +9,6 @@ export const MANAGED_LABEL = `${GATE_GROUP}/managed-by`;
 export const MANAGED_VALUE = 'pacto-gate';
 export const MANAGED_SELECTOR = `${MANAGED_LABEL}=${MANAGED_VALUE}`;
 
-/** Native policy and binding, webhook entry and ConfigMap that exist for the proof alone. */
-export const CANARY_NAME = 'pacto-gate-canary';
+export { CANARY_NAME } from '../policies/vap/entry-name.ts';
 /** On the ConfigMap of a dry run: which canary it is for. */
 export const CANARY_LABEL = `${GATE_GROUP}/canary`;

@@ -25,6 +25,9 @@ export interface StatusParts {
 
 type StatusCluster = Pick<Cluster, 'get' | 'replaceStatus'>;
 
+/** Reasons by which an object takes part in nothing. */
+const LEFT_OUT = { duplicate: 'Duplicate', reserved: 'Reserved', unreadable: 'Unreadable' } as const;
+
 export class StatusWriter {
   readonly #parts: StatusParts;
   /** By uid, the version that was last written upon and what was said: a copy of that version is older than we know. */
@@ -57,7 +60,7 @@ export class StatusWriter {
     for (const one of desired.policies.problems) {
       // It takes part in nothing: whoever reads it should find that there.
       if (one.source.source !== 'customResource' || one.kind !== 'ValidatingAdmissionPolicy') continue;
-      if (one.cause !== 'duplicate' && one.cause !== 'unreadable') continue;
+      if (one.cause !== 'duplicate' && one.cause !== 'unreadable' && one.cause !== 'reserved') continue;
       const object = await cluster.get(GATE_POLICY, { name: one.name }, { signal });
       if (object === undefined) continue;
       seen.add(object.metadata.uid ?? '');
@@ -85,7 +88,7 @@ export class StatusWriter {
     });
   }
 
-  #leftOut(object: KubeObject, cause: 'duplicate' | 'unreadable', message: string): PolicyStatus {
+  #leftOut(object: KubeObject, cause: keyof typeof LEFT_OUT, message: string): PolicyStatus {
     return policyStatus({
       generation: object.metadata.generation ?? 1,
       compileErrors: [],
@@ -93,7 +96,7 @@ export class StatusWriter {
       notEnforced: [],
       enforcedBy: 'None',
       faults: [message],
-      because: { reason: cause === 'duplicate' ? 'Duplicate' : 'Unreadable', message },
+      because: { reason: LEFT_OUT[cause], message },
       previous: object['status'],
       now: this.#now(),
     });

@@ -7,6 +7,12 @@ export const POLICIES_PATH = '/validate/policies/{policy}';
 export const WRITERS_ENTRY = 'policy-writers.gate.pacto.trianalab.io';
 export const WRITERS_PATH = '/validate/policy-writers';
 
+/**
+ * Of the native policy and binding, the path and the ConfigMap by which the installer proves what enforces policies:
+ * no policy and no binding of anybody else may be called so, or the proof would be about that.
+ */
+export const CANARY_NAME = 'pacto-gate-canary';
+
 /** Labels that the name of an entry needs at least. */
 const LEAST_LABELS = 3;
 /** Names below it are those of our own entries. */

@@ -5,6 +5,7 @@
  */
 import type { KubeObject } from '../../cluster/objects.ts';
 import { quote } from '../quote.ts';
+import { CANARY_NAME } from './entry-name.ts';
 import { policyKindOf, readOf, type PolicyKind } from './policy-objects.ts';
 import type { Read } from './read.ts';
 import type { Binding, ParamKind, Policy } from './types.ts';
@@ -34,10 +35,11 @@ export interface SourcedBinding extends SourcedObject {
 
 /**
  * `unreadable`: the object takes part in nothing, and what it would say is not known. `duplicate`: another of its name
- * comes first. `unbound`: a policy that never runs. `no-policy`: a binding of nothing. `param-kind`: the policy may not
+ * comes first. `reserved`: its name is that of the canary, and the object takes part in nothing. `unbound`: a policy that never runs. `no-policy`: a binding of nothing. `param-kind`: the policy may not
  * have this paramKind, so that its failure policy decides.
  */
-export type SourceProblemCause = 'unreadable' | 'duplicate' | 'unbound' | 'no-policy' | 'param-kind';
+export type SourceProblemCause =
+  'unreadable' | 'duplicate' | 'reserved' | 'unbound' | 'no-policy' | 'param-kind';
 
 /** Why an object is not enforced as whoever wrote it will have meant it. */
 export interface SourceProblem {
@@ -120,6 +122,12 @@ class Collector {
     const kind = policyKindOf(object);
     if (kind === undefined) return;
     const { name = '' } = object.metadata;
+    if (name === CANARY_NAME) {
+      const message =
+        'left out: by this name the installer proves what enforces policies; choose another one';
+      this.#problem({ kind, name, source, cause: 'reserved', message });
+      return;
+    }
     const read = this.#read(kind, object);
     if (!read.ok) {
       this.#problem({ kind, name, source, cause: 'unreadable', message: `left out: ${read.fault}` });

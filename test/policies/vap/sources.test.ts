@@ -48,6 +48,26 @@ function collect(given: Given, options?: Parameters<typeof collectPolicies>[1]) 
   };
 }
 
+it('leaves out what is called like the canary of the installer, of every source', () => {
+  for (const source of [FILE, RESOURCE, map('m')])
+    expect(
+      collect([
+        [source, policy('pacto-gate-canary')],
+        [source, binding('pacto-gate-canary', 'a')],
+        [source, policy('a')],
+        [source, binding('a')],
+      ]),
+    ).toEqual({
+      policies: [['a', 'true', source]],
+      bindings: [['a', source]],
+      problems: ['policy', 'binding'].map((kind) => [
+        `${kind} pacto-gate-canary`,
+        'reserved',
+        expect.stringContaining('choose another'),
+      ]),
+    });
+});
+
 describe('one name', () => {
   it.each<[string, Given, PolicySource]>([
     [
