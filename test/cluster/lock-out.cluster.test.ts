@@ -16,6 +16,7 @@ import { readGate } from '../../src/install/preflight/live-gate.ts';
 import type { PreflightReport } from '../../src/install/preflight/preflight.ts';
 import type { RecoveryStep } from '../../src/install/preflight/recovery-step.ts';
 import { recoverySteps } from '../../src/install/preflight/recovery-steps.ts';
+import { API_SERVER } from '../../src/install/preflight/recovery-users.ts';
 import { silentLog } from '../../src/log.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { createApiClient, type ApiClient } from './support/api-client.ts';
@@ -32,6 +33,7 @@ const POLICIES = '/apis/gate.pacto.trianalab.io/v1/validatingadmissionpolicies';
 const BINDINGS = '/apis/gate.pacto.trianalab.io/v1/validatingadmissionpolicybindings';
 const NATIVE = '/apis/admissionregistration.k8s.io/v1';
 const CONFIGURATIONS = `${NATIVE}/validatingwebhookconfigurations`;
+const CLUSTER_ROLES = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
 const EVERYTHING = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] };
@@ -300,6 +302,22 @@ describe.each<KubernetesVersion>(['1.36', '1.29'])('on %s', (version) => {
           body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'other' } },
         });
         expect(elsewhere.body.message).toContain('failed calling webhook');
+      });
+
+      it('lets an API server start that has roles of its release to write', async () => {
+        // As after an upgrade, which brings new ones: without them it ends after half a minute.
+        const path = `${CLUSTER_ROLES}/system:basic-user`;
+        await api.demand({ method: 'DELETE', path, as: API_SERVER });
+        await plane.stopApiServer('SIGTERM');
+        await plane.startApiServer();
+        await pollUntil('the role', 60_000, async () => {
+          const { status } = await api.request({ method: 'GET', path });
+          return status === 200 ? true : undefined;
+        });
+        const apiVersion = 'rbac.authorization.k8s.io/v1';
+        const other = { apiVersion, kind: 'ClusterRole', metadata: { name: 'other' }, rules: [] };
+        const { body } = await api.request({ method: 'POST', path: CLUSTER_ROLES, body: other });
+        expect(body.message).toContain('failed calling webhook');
       });
 
       it('lets the configuration be emptied and deleted, and everything passes then', async () => {
