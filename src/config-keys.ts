@@ -88,7 +88,8 @@ const paramKind = z
   .regex(
     /^(?:[a-z0-9][-a-z0-9.]{0,252}\/)?v\d+(?:(?:alpha|beta)\d+)?\/[A-Z][A-Za-z0-9]{0,62}(?::[a-z][a-z0-9]{0,62})?(?::Cluster)?$/,
   )
-  .regex(/^(?!v1\/Secret(?::|$))/);
+  // By whatever name: roles are given by the resource.
+  .regex(/^(?!v1\/(?:secret|[^:]*:secrets)(?::|$))/i);
 const failurePolicy = (of: string): Key<z.ZodType<'Fail' | 'Ignore'>> =>
   choice(
     ['Fail', 'Ignore'],

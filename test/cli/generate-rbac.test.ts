@@ -184,14 +184,21 @@ describe('generate rbac', () => {
     });
   });
 
-  it.each(['v1/Secret', 'v1/Secret:secrets', 'ConfigMap', 'v1/configmap', 'a/b/v1/X', ''])(
-    'refuses the paramKind %j',
-    async (kind) => {
-      const flags = ['--policies-param-kinds', `v1/ConfigMap,${kind}`];
-      const argv = ['generate', 'rbac', '--service-account', 'a/b', ...flags];
-      expect(await runCommand(argv)).toMatchObject({ code: 2, out: '' });
-    },
-  );
+  it.each([
+    'v1/Secret',
+    'v1/Secret:secrets',
+    'v1/SECRET',
+    'v1/ConfigMap:secrets',
+    'v1/X:secrets:Cluster',
+    'ConfigMap',
+    'v1/configmap',
+    'a/b/v1/X',
+    '',
+  ])('refuses the paramKind %j', async (kind) => {
+    const flags = ['--policies-param-kinds', `v1/ConfigMap,${kind}`];
+    const argv = ['generate', 'rbac', '--service-account', 'a/b', ...flags];
+    expect(await runCommand(argv)).toMatchObject({ code: 2, out: '' });
+  });
 
   it('says that nothing is asked where nothing is', async () => {
     const ran = await runCommand([
