@@ -12,6 +12,8 @@ export interface Desired {
   readonly reach: readonly PolicyReach[];
   /** Sources of which nobody knows what they hold just now: nothing is removed while there are any. */
   readonly incomplete: readonly string[];
+  /** Namespaces of the gate and of ConfigMaps with policies, which no native policy of ours reaches. */
+  readonly keptNamespaces: readonly string[];
   /** Where entries point, for the canary's. */
   readonly target: ClientTarget;
   /** PEM. */

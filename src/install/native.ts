@@ -8,6 +8,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { apiVersionOf, NATIVE_POLICY, NATIVE_POLICY_BINDING, type Kind } from '../cluster/kinds.ts';
 import type { KubeObject } from '../cluster/objects.ts';
 import { GateError, messageOf } from '../errors.ts';
+import { withoutItsSources } from '../policies/vap/native-form.ts';
 import { readBinding, readPolicy } from '../policies/vap/read.ts';
 import type { SourcedPolicies } from '../policies/vap/sources.ts';
 import { FIELD_MANAGER, MANAGED_LABEL, MANAGED_SELECTOR, MANAGED_VALUE } from './names.ts';
@@ -80,12 +81,12 @@ async function readAll(
 /**
  * @returns by the name of the policy. A policy without a binding is in force nowhere and is not written; nor is one
  *   whose paramKind is not allowed, which the API server would read for whoever writes policies (design decision 17).
+ * @param kept namespaces that they do not reach, and with them the gate's own kinds; left out: as they are written
  */
-export function wantedNatives({
-  policies,
-  bindings,
-  problems,
-}: SourcedPolicies): ReadonlyMap<string, WantedNative> {
+export function wantedNatives(
+  { policies, bindings, problems }: SourcedPolicies,
+  kept?: readonly string[],
+): ReadonlyMap<string, WantedNative> {
   const notAllowed = new Set(problems.flatMap(({ cause, name }) => (cause === 'param-kind' ? [name] : [])));
   const wanted = new Map<string, WantedNative>();
   for (const { policy, object } of policies) {
@@ -93,7 +94,9 @@ export function wantedNatives({
       .filter(({ binding }) => binding.policyName === policy.name)
       .map((one) => nativeObject(NATIVE_POLICY_BINDING, one.object));
     if (own.length === 0 || notAllowed.has(policy.name)) continue;
-    const native = nativeObject(NATIVE_POLICY, object);
+    const written = nativeObject(NATIVE_POLICY, object);
+    const native =
+      kept === undefined ? written : { ...written, spec: withoutItsSources(written['spec'], kept) };
     wanted.set(policy.name, { policy: native, bindings: own, digest: digestOf([native, ...own]) });
   }
   return wanted;

@@ -166,8 +166,8 @@ class Round {
 
   /** Native objects first; entries go for those policies that a proof was about, and come back where one fails. */
   async #native(live: LiveNatives): Promise<Pick<RoundResult, 'proved' | 'enforced'>> {
-    const { policyEntries, policies } = this.#desired;
-    const wanted = wantedNatives(policies);
+    const { policyEntries, policies, keptNamespaces } = this.#desired;
+    const wanted = wantedNatives(policies, keptNamespaces);
     const states = await this.#writeNatives(wanted, live);
     const proved = await this.#nativeProof(wanted, states, live);
     if (proved?.failed !== undefined)

@@ -177,6 +177,7 @@ export function desiredOf(names: readonly string[], more: Partial<Desired> = {})
     otherEntries: [],
     reach: names.map((policy) => ({ policy, entry: policyEntryName(policy), notEnforced: [] })),
     incomplete: [],
+    keptNamespaces: ['pacto-system'],
     target,
     ...more,
   };

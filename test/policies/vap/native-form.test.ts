@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+
+import type { AdmissionRequest, KubeObject } from '../../../src/cluster/objects.ts';
+import { Cel } from '../../../src/policies/cel/cel.ts';
+import { withoutItsSources } from '../../../src/policies/vap/native-form.ts';
+import { createPolicySet } from '../../../src/policies/vap/policy-set.ts';
+import { readBinding, readPolicy } from '../../../src/policies/vap/read.ts';
+import { evaluate } from '../../../src/policies/vap/vap.ts';
+
+const EVERYTHING = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'] };
+const BINDING = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingAdmissionPolicyBinding',
+  metadata: { name: 'nothing' },
+  spec: { policyName: 'nothing', validationActions: ['Deny'] },
+};
+
+function specOf(constraints: object): object {
+  return { matchConstraints: constraints, validations: [{ expression: 'false' }] };
+}
+
+function isDenied(spec: unknown, request: AdmissionRequest): boolean {
+  const object = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: 'nothing' },
+    spec,
+  };
+  const [policy, binding] = [readPolicy(object), readBinding(BINDING)];
+  if (!policy.ok || !binding.ok) throw new Error('not readable');
+  const set = createPolicySet({
+    cel: new Cel(),
+    minor: 36,
+    policies: [policy.value],
+    bindings: [binding.value],
+  });
+  const labelled = (name: string): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
+  });
+  const outcome = evaluate(set, request, {
+    namespace: labelled,
+    paramKind: () => undefined,
+    params: () => undefined,
+    authorize: () => undefined,
+    conversion: () => undefined,
+  });
+  if (!('verdict' in outcome)) throw new Error('not decided');
+  return !outcome.verdict.allowed;
+}
+
+function about(group: string, resource: string, namespace?: string, operation = 'DELETE'): AdmissionRequest {
+  const kind = { group, version: 'v1', kind: 'Any' };
+  const of = { group, version: 'v1', resource };
+  return {
+    uid: 'u',
+    kind,
+    resource: of,
+    requestKind: kind,
+    requestResource: of,
+    name: 'x',
+    ...(namespace === undefined ? {} : { namespace }),
+    operation,
+    userInfo: { username: 'somebody' },
+    object: null,
+    oldObject: { apiVersion: 'v1', kind: 'Any', metadata: { name: 'x' } },
+    dryRun: false,
+  } as unknown as AdmissionRequest;
+}
+
+describe('a native policy that denies everything', () => {
+  const spec = withoutItsSources(specOf({ resourceRules: [EVERYTHING] }), ['gate', 'platform', 'gate']);
+
+  it.each([
+    ['its own custom resource', 'gate.pacto.trianalab.io', 'validatingadmissionpolicies', undefined],
+    ['its own binding', 'gate.pacto.trianalab.io', 'validatingadmissionpolicybindings', undefined],
+    ['the ConfigMap that it comes from', '', 'configmaps', 'platform'],
+    ['a Lease of the gate', 'coordination.k8s.io', 'leases', 'gate'],
+  ])('allows to delete %s', (_what, group, resource, namespace) => {
+    expect(isDenied(specOf({ resourceRules: [EVERYTHING] }), about(group, resource, namespace))).toBe(true);
+    expect(isDenied(spec, about(group, resource, namespace))).toBe(false);
+  });
+
+  it('denies the rest', () => {
+    expect(isDenied(spec, about('', 'configmaps', 'shop'))).toBe(true);
+    expect(isDenied(spec, about('', 'nodes'))).toBe(true);
+  });
+});
+
+describe('what a policy says itself', () => {
+  it('stays, with selectors and rules of its own', () => {
+    const own = {
+      resourceRules: [{ ...EVERYTHING, apiGroups: ['apps'] }],
+      namespaceSelector: {
+        matchLabels: { tier: 'web' },
+        matchExpressions: [{ key: 'a', operator: 'Exists' }],
+      },
+      excludeResourceRules: [{ ...EVERYTHING, resources: ['scale'] }],
+      matchPolicy: 'Exact',
+    };
+    expect(withoutItsSources(specOf(own), ['gate'])).toEqual(
+      specOf({
+        ...own,
+        namespaceSelector: {
+          matchLabels: { tier: 'web' },
+          matchExpressions: [
+            { key: 'a', operator: 'Exists' },
+            { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['gate'] },
+          ],
+        },
+      }),
+    );
+  });
+
+  it.each([undefined, null, 'text', {}, { matchConstraints: null }])(
+    'stays as it is where there is nothing to match: %j',
+    (spec) => {
+      expect(withoutItsSources(spec, ['gate'])).toBe(spec);
+    },
+  );
+});
