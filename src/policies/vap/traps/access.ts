@@ -3,6 +3,7 @@ import type { Expr, MacroNode } from '../../cel/ast.ts';
 import { print } from '../../cel/printer.ts';
 import { elementsOf } from './elements.ts';
 import {
+  keyOf,
   OUTSIDE,
   type Access,
   type Constant,
@@ -12,7 +13,7 @@ import {
   type Scope,
 } from './places.ts';
 import type { Effort } from './effort.ts';
-import { NOWHERE, type ObjectPresence, type Presence } from './presence.ts';
+import { anyOf, EMPTY, NOWHERE, type ObjectPresence, type Presence } from './presence.ts';
 import type { Scene } from './scenes.ts';
 import { identName, variableName } from './walk-expression.ts';
 
@@ -72,14 +73,37 @@ export class Resolver implements Places {
   #callAccess(expr: Expr & { readonly kind: 'call' }, scope: Scope): Access | undefined {
     const [first, second, third] = expr.args;
     if (first === undefined) return undefined;
-    if (expr.function === 'dyn' && expr.target === undefined) return this.access(first, scope);
+    if (expr.target !== undefined) {
+      return expr.function === 'orValue' ? this.#orValue(expr.target, first, expr, scope) : undefined;
+    }
+    if (expr.function === 'dyn') return this.access(first, scope);
     if (expr.function === '_?_:_' && second !== undefined && third !== undefined) {
       const value = this.constant(first, scope);
-      return typeof value === 'boolean' ? this.access(value ? second : third, scope) : undefined;
+      return typeof value === 'boolean'
+        ? this.access(value ? second : third, scope)
+        : this.#oneOf([second, third], expr, scope);
     }
     if ((expr.function !== '_[_]' && expr.function !== '_[?_]') || second === undefined) return undefined;
     const base = this.access(first, scope);
     return base && this.member(base, second, scope);
+  }
+
+  #orValue(target: Expr, fallback: Expr, expr: Expr, scope: Scope): Access | undefined {
+    const access = this.access(target, scope);
+    if (access === undefined) return undefined;
+    // What `{}` lacks is there only if the optional is.
+    return isEmptyMap(fallback)
+      ? { ...access, place: anyOf([access.place, EMPTY]), presence: 'always' }
+      : this.#oneOf([target, fallback], expr, scope);
+  }
+
+  #oneOf(exprs: readonly Expr[], of: Expr, scope: Scope): Access | undefined {
+    const places = exprs.flatMap((one) => {
+      const place = isEmptyMap(one) ? EMPTY : this.access(one, scope)?.place;
+      return place === undefined ? [] : [place];
+    });
+    if (places.length < exprs.length) return undefined;
+    return { key: keyOf(of, scope), place: anyOf(places), presence: 'always', isReached: true };
   }
 
   /** `base[index]`. */
@@ -317,6 +341,10 @@ function requestPresence(base: Key, field: string, { subresource }: Scene): Pres
   if (field !== 'subResource' && field !== 'requestSubResource') return 'always';
   if (subresource === undefined) return 'optional';
   return subresource === '' ? 'optional' : 'always';
+}
+
+function isEmptyMap(expr: Expr): boolean {
+  return expr.kind === 'map' && expr.entries.length === 0;
 }
 
 /** What a chain of selections begins with. */

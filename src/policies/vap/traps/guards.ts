@@ -152,7 +152,7 @@ export class Guards {
   #ofMacro(expr: MacroNode, outcome: boolean, scope: Scope, withParents: boolean): Facts {
     const [name = ''] = expr.variables;
     if (expr.variables.length !== 1) return NO_FACTS;
-    const { range, place, isMap, constants } = this.#resolver.elements(expr.range, scope);
+    const { range, place, isMap, orNothing, constants } = this.#resolver.elements(expr.range, scope);
     const isAll = expr.macro === 'all' && outcome;
     const isNone = expr.macro === 'exists' && !outcome;
     if (constants !== undefined) {
@@ -165,7 +165,7 @@ export class Guards {
     if (range === undefined || isMap || (!isAll && !isNone)) return NO_FACTS;
     const element: Local = { is: 'element', key: elementKey(range), place };
     const facts = this.of(expr.body, outcome, new Map([...scope, [name, element]]), false);
-    return union(facts, present(range, withParents));
+    return orNothing ? facts : union(facts, present(range, withParents));
   }
 }
 
@@ -205,7 +205,7 @@ export function union(...all: readonly Facts[]): Facts {
   return together;
 }
 
-function intersection(all: readonly Facts[]): Facts {
+export function intersection(all: readonly Facts[]): Facts {
   const [first, ...rest] = all;
   if (first === undefined) return NO_FACTS;
   return rest.length === 0

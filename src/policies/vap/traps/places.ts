@@ -1,5 +1,7 @@
 /** Words for what expressions stand for in one kind of request. */
 import type { Expr } from '../../cel/ast.ts';
+import { print } from '../../cel/printer.ts';
+import { identName, nodesOf } from './walk-expression.ts';
 import type { ObjectPresence, Place, Presence } from './presence.ts';
 
 /** The same text for the same place: `object.spec.replicas`, `object.metadata.labels.app`, `c#1.image`. */
@@ -26,14 +28,23 @@ export type Local =
 export type Scope = ReadonlyMap<string, Local>;
 export const OUTSIDE: Scope = new Map();
 
+/** A condition that elements were selected by, of the variable they are called there. */
+export interface Filter {
+  readonly variable: string;
+  readonly body: Expr;
+  readonly scope: Scope;
+}
+
 /** What macros go over. */
 export interface Elements {
   readonly place: Place;
-  /** Of the list or map, where it is one place of an object. */
+  /** Of the list or map; of one that was put together, a name that no place has. */
   readonly range: Key | undefined;
   readonly isMap: boolean;
-  /** Conditions that each element satisfies, of the variable it is called there, outermost first. */
-  readonly filters: readonly { readonly variable: string; readonly body: Expr; readonly scope: Scope }[];
+  /** Where the range may be absent, and something without elements is gone over in its place. */
+  readonly orNothing?: true;
+  /** Each element satisfies all conditions of one of these; of lists put together, they differ. */
+  readonly filters: readonly (readonly Filter[])[];
   /** All of them, where they are written down. */
   readonly constants?: readonly Constant[];
 }
@@ -52,4 +63,15 @@ export interface Places {
   access(expr: Expr, scope: Scope): Access | undefined;
   /** @returns what the expression gives in every request of this kind; undefined where that is not known */
   constant(expr: Expr, scope: Scope): Constant | undefined;
+}
+
+/** Of what is no place: as it is written, with the local variables that it uses. No place has such a name. */
+export function keyOf(expr: Expr, scope: Scope): Key {
+  const locals = new Set<string>();
+  for (const node of nodesOf(expr)) {
+    const local = scope.get(identName(node) ?? '');
+    if (local?.is === 'constant') locals.add(JSON.stringify(String(local.value)));
+    else if (local !== undefined) locals.add(local.key);
+  }
+  return `(${[print(expr), ...locals].join(' of ')})`;
 }

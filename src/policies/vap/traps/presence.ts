@@ -15,6 +15,8 @@ export interface Place {
   readonly path: string;
   /** Whether an object may have fields that its schema does not name, as custom resources may. */
   readonly isOpen: boolean;
+  /** What it may be as well, as an element of lists that were put together. */
+  readonly others?: readonly Place[];
 }
 
 export interface FieldPlace {
@@ -23,6 +25,39 @@ export interface FieldPlace {
 }
 
 export const NOWHERE: Place = { schema: undefined, kind: undefined, path: '', isOpen: true };
+
+/** `{}`. */
+export const EMPTY: Place = { ...NOWHERE, schema: { type: 'object', properties: {} }, isOpen: false };
+
+/** More are not told apart: nothing is known then. */
+const MOST_PLACES = 8;
+
+/** One of several places, of which nobody knows which. */
+export function anyOf(places: readonly Place[]): Place {
+  const different: Place[] = [];
+  for (const place of places.flatMap(({ others = [], ...first }) => [first, ...others])) {
+    if (!different.some((one) => isSame(one, place))) different.push(place);
+  }
+  const [first, ...others] = different;
+  if (first === undefined || different.length > MOST_PLACES) return NOWHERE;
+  return others.length === 0 ? first : { ...first, others };
+}
+
+function isSame(a: Place, b: Place): boolean {
+  return a.schema === b.schema && a.kind === b.kind && a.path === b.path && a.isOpen === b.isOpen;
+}
+
+function each(place: Place): readonly Place[] {
+  return place.others === undefined ? [place] : [{ ...place, others: [] }, ...place.others];
+}
+
+/** Of a field of one of several places: what one of them may lack may be absent. */
+function presenceIn(all: readonly Presence[]): Presence {
+  const [first = 'unknown'] = all;
+  if (all.every((one) => one === first)) return first;
+  const mayLack = all.includes('optional') || (all.includes('never') && all.includes('always'));
+  return mayLack ? 'optional' : 'unknown';
+}
 
 const TEXT: OpenApiSchema = { type: 'string' };
 const TEXTS: OpenApiSchema = { type: 'object', additionalProperties: TEXT };
@@ -97,6 +132,13 @@ export class ObjectPresence {
   }
 
   field(at: Place, name: string): FieldPlace {
+    if (at.others === undefined) return this.#field(at, name);
+    const fields = each(at).map((one) => this.#field(one, name));
+    const there = fields.flatMap(({ presence, place }) => (presence === 'never' ? [] : [place]));
+    return { presence: presenceIn(fields.map(({ presence }) => presence)), place: anyOf(there) };
+  }
+
+  #field(at: Place, name: string): FieldPlace {
     const { schema, kind, path, isOpen } = at;
     if (schema === undefined) return { presence: 'unknown', place: NOWHERE };
     const below = (next: OpenApiSchema | undefined): Place => ({
@@ -125,13 +167,19 @@ export class ObjectPresence {
   }
 
   /** What a list holds, or a map. */
-  element({ schema, isOpen }: Place): Place {
+  element(place: Place): Place {
+    return place.others === undefined
+      ? this.#element(place)
+      : anyOf(each(place).map((one) => this.#element(one)));
+  }
+
+  #element({ schema, isOpen }: Place): Place {
     const of = schema?.items ?? schema?.additionalProperties;
     return of === undefined ? NOWHERE : { schema: this.#resolved(of), kind: undefined, path: '', isOpen };
   }
 
-  isMap({ schema }: Place): boolean {
-    return schema?.additionalProperties !== undefined;
+  isMap(place: Place): boolean {
+    return each(place).some(({ schema }) => schema?.additionalProperties !== undefined);
   }
 
   #filledIn(kind: string): readonly string[] {

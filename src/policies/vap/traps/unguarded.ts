@@ -10,7 +10,7 @@ import type { LintCode, LintFinding } from '../lint-finding.ts';
 import type { OpenApiTypes } from '../openapi-schema.ts';
 import { Resolver, rootOf } from './access.ts';
 import { Effort } from './effort.ts';
-import { Guards, NO_FACTS, ofElement, union, type Facts } from './guards.ts';
+import { Guards, intersection, NO_FACTS, ofElement, union, type Facts } from './guards.ts';
 import { OUTSIDE, type Access, type Local, type Scope } from './places.ts';
 import { Reports, type Report } from './reports.ts';
 import { NOWHERE, ObjectPresence } from './presence.ts';
@@ -258,10 +258,15 @@ class SceneWalk {
     const element: Local = { is: 'element', key, place };
     const inner =
       second === undefined ? bound(scope, first, element) : bound(hidden(scope, expr), second, element);
-    const filtered = filters.map((one) =>
-      this.#guards.of(one.body, true, bound(one.scope, one.variable, element), true),
+    const selected = filters.map((all) =>
+      union(
+        ...all.map((one) => this.#guards.of(one.body, true, bound(one.scope, one.variable, element), true)),
+      ),
     );
-    within(inner, union(...filtered, range === undefined ? NO_FACTS : ofElement(facts, range, key)));
+    within(
+      inner,
+      union(intersection(selected), range === undefined ? NO_FACTS : ofElement(facts, range, key)),
+    );
   }
 }
 

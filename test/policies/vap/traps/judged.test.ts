@@ -12,7 +12,7 @@ import { readPolicy } from '../../../../src/policies/vap/read.ts';
 import { ObjectPresence, type Place } from '../../../../src/policies/vap/traps/presence.ts';
 import { unguardedTraps } from '../../../../src/policies/vap/traps/unguarded.ts';
 import type { Policy } from '../../../../src/policies/vap/types.ts';
-import { CEL, subject, TYPES } from './support.ts';
+import { CEL, LISTS, PODS, DEPLOYMENTS, policyOf, subject, TYPES } from './support.ts';
 
 interface Case {
   readonly id: string;
@@ -118,5 +118,33 @@ describe('what may be absent in recorded policies', () => {
     // Of what stands in several validations, the first is named.
     const named = new Set([...found].map((text) => text.replace(/\[\d+\]/, '')));
     expect([...happened].filter((text) => !named.has(text.replace(/\[\d+\]/, '')))).toEqual([]);
+  });
+});
+
+describe('elements of lists that were put together', () => {
+  const containers = [
+    { name: 'a', image: 'i', args: ['x'] },
+    { name: 'b', image: 'i', env: [{ name: 'E' }] },
+    { name: 'c', image: 'i', args: ['x'], env: [{ name: 'E' }] },
+  ];
+  const objects = [
+    { kind: 'Pod', spec: { containers, ephemeralContainers: containers } },
+    { kind: 'Deployment', spec: { template: { spec: { containers } } } },
+  ];
+  const outcome = (expression: string, object: object): object => {
+    const compiled = new PolicyCompiler(CEL, 36).compile(policyOf([expression], {}, [PODS, DEPLOYMENTS]));
+    const [validation] = compiled.validations;
+    if (validation?.program.ok !== true) throw new Error(`${expression} does not compile`);
+    const activation = withVariables({ object } as never, compiled.variables);
+    return validation.program.evaluate(activation, new Budget(10_000_000));
+  };
+
+  it.each(LISTS)('have a result or none, as lint says: %s', (_what, list, good, bad) => {
+    for (const object of objects) {
+      expect(outcome(`(${list}).all(c, ${good})`, object)).toHaveProperty('value');
+      expect(String((outcome(`(${list}).all(c, ${bad})`, object) as { error?: unknown }).error)).toContain(
+        'no such key: ',
+      );
+    }
   });
 });

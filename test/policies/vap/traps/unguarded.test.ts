@@ -3,7 +3,7 @@ import type { LintFinding } from '../../../../src/policies/vap/lint-finding.ts';
 import { unguardedTraps } from '../../../../src/policies/vap/traps/unguarded.ts';
 import type { NamedRule, Policy } from '../../../../src/policies/vap/types.ts';
 import { rule } from '../support.ts';
-import { DEPLOYMENTS, PODS, policyOf, subject, TYPES } from './support.ts';
+import { DEPLOYMENTS, LISTS, PODS, policyOf, subject, TYPES } from './support.ts';
 
 function traps(
   expression: string,
@@ -81,10 +81,36 @@ describe('fields that may be absent', () => {
       `${POD}.containers.all(c, has(c.env) && ${POD}.containers.all(c, c.env.size() > 0))`,
       'FIELD c.env',
     ],
+    [
+      'of one of two objects',
+      `(object.spec.?paused.orValue(false) ? ${POD} : ${POD}).volumes.size() > 0`,
+      `FIELD (object.spec.?paused.orValue(false) ? ${POD} : ${POD}).volumes`,
+    ],
+    [
+      'of what may be empty',
+      `${POD}.?securityContext.orValue({}).runAsNonRoot == true`,
+      `FIELD ${POD}.?securityContext.orValue({}).runAsNonRoot`,
+    ],
+    [
+      'a list that a loop over it or none shows nothing of',
+      `${POD}.?volumes.orValue([]).all(v, v.name != '') && ${POD}.volumes.size() > 0`,
+      `FIELD ${POD}.volumes`,
+    ],
     ['extra of the user', "request.userInfo.extra['a'].size() > 0", 'USER_EXTRA request.userInfo.extra'],
     ['the subresource', "request.subResource == 'scale'", 'REQUEST_FIELD request.subResource'],
   ])('finds %s', (_what, expression, found) => {
     expect(short(traps(expression))).toEqual([found]);
+  });
+
+  it.each(LISTS)('knows the elements of %s', (_what, list, good, bad) => {
+    const variables = [{ name: 'cs', expression: list }];
+    for (const range of [`(${list})`, 'variables.cs']) {
+      expect(short(traps(`${range}.all(c, ${good})`, { variables }, BOTH))).toEqual([]);
+      const [, field = ''] = /^(c\.\w+)/.exec(bad) ?? [];
+      expect(short(traps(`${range}.all(c, ${bad})`, { variables }, BOTH))).toEqual([`FIELD ${field}`]);
+      const twice = `${range}.all(c, has(${field})) && ${range}.all(c, ${bad})`;
+      expect(short(traps(twice, { variables }, BOTH))).toEqual([]);
+    }
   });
 
   it.each([
@@ -132,6 +158,18 @@ describe('fields that may be absent', () => {
     [
       'a key of each of some',
       "!has(object.metadata.labels) || ['a', 'b'].all(k, k in object.metadata.labels && object.metadata.labels[k] != '')",
+    ],
+    [
+      'a key of some of a map',
+      "!has(object.metadata.labels) || object.metadata.labels.filter(k, k != '').all(k, object.metadata.labels[k] != '')",
+    ],
+    [
+      'of one of two objects, looked at before',
+      `has((object.spec.?paused.orValue(false) ? ${POD} : ${POD}).volumes) && (object.spec.?paused.orValue(false) ? ${POD} : ${POD}).volumes.size() > 0`,
+    ],
+    [
+      'of what may be empty, looked at by another way',
+      `has(${POD}.securityContext) && has(${POD}.securityContext.runAsNonRoot) && ${POD}.?securityContext.orValue({}).runAsNonRoot`,
     ],
     ['an element', `${POD}.containers.all(c, has(c.env) && c.env.size() > 0)`],
     ['elements that were selected by it', `${POD}.containers.filter(c, has(c.env)).all(d, d.env.size() > 0)`],
