@@ -26,7 +26,7 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     `
 Empties the webhook configurations of the gate, whoever filled them, so that no entry asks a server that is taken away,
 and says what is left to delete. Stop the installer first: it would fill them again. Native policies enforce without the
-gate, and stay unless --native is given.
+gate, and stay unless --native is given. The status of policies that nothing enforces any more says so.
 
 Examples:
   pacto-gate uninstall --cluster-source kubeconfig --installer-namespace pacto-system
@@ -71,7 +71,7 @@ async function uninstallFrom(
   const { output } = options;
   const [yes, native] = [options.yes === true, options.native === true];
   const [
-    { planUninstall, runningInstaller, uninstall },
+    { endedPolicies, planUninstall, runningInstaller, uninstall },
     { IDENTITY_CONFIGURATION },
     { POLICIES_CONFIGURATION },
   ] = await Promise.all([
@@ -93,10 +93,11 @@ async function uninstallFrom(
     say(around, message);
     if (yes) return EXIT.no;
   }
-  if (yes) await uninstall(cluster, plan, native);
+  if (yes) await uninstall(cluster, plan, native, around.clock.now());
   const left = leftOver(plan, native);
+  const ended = endedPolicies(plan, native);
   const done = { done: yes, ...plan, removesNative: native, left };
-  await show(around, output, done, plain(textOf(plan, { yes, native, left })));
+  await show(around, output, done, plain(textOf(plan, { yes, native, ended, left })));
   return EXIT.ok;
 }
 
@@ -119,21 +120,33 @@ function textOf(
   {
     yes,
     native,
+    ended,
     left,
-  }: { readonly yes: boolean; readonly native: boolean; readonly left: readonly string[] },
+  }: {
+    readonly yes: boolean;
+    readonly native: boolean;
+    readonly ended: readonly string[];
+    readonly left: readonly string[];
+  },
 ): string {
   const verb = (did: string, would: string): string => (yes ? did : would);
   const entries = configurations.flatMap(({ name, entries: held }) =>
     held.length === 0
       ? [`${name} is empty already`]
       : [
-          `${verb('emptied', 'would empty')} ${name} (${String(held.length)} entries):`,
+          `${verb('emptied', 'would empty')} ${name} (${count(held.length, 'entry', 'entries')}):`,
           ...held.map((one) => `  ${one}`),
         ],
   );
   return [
     ...(configurations.length === 0 ? ['there is no webhook configuration of the gate'] : entries),
     ...(natives.length === 0 ? [] : nativeLines(natives, native, verb)),
+    ...(ended.length === 0
+      ? []
+      : [
+          `${verb('wrote', 'would write')} enforcedBy None into the status of ${count(ended.length, 'policy', 'policies')}:`,
+          ...ended.map((one) => `  ${one}`),
+        ]),
     ...(yes ? [] : ['nothing was written: give --yes to do it']),
     'Left to delete, once the servers are gone, with the Deployments and the namespace of the gate:',
     ...left.map((line) => `  ${line}`),
@@ -145,9 +158,13 @@ function nativeLines(
   native: boolean,
   verb: (did: string, would: string) => string,
 ): readonly string[] {
-  const what = native ? verb('removed', 'would remove') : 'stay, and go on enforcing';
+  const objects = count(natives.length, 'native object', 'native objects');
   const head = native
-    ? `${what} ${String(natives.length)} native objects:`
-    : `${String(natives.length)} native objects ${what}:`;
+    ? `${verb('removed', 'would remove')} ${objects}:`
+    : `${natives.length === 1 ? `${objects} stays, and goes` : `${objects} stay, and go`} on enforcing:`;
   return [head, ...natives.map((one) => `  ${one}`)];
+}
+
+function count(number: number, one: string, many: string): string {
+  return `${String(number)} ${number === 1 ? one : many}`;
 }

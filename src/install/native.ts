@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster, ListOptions } from '../cluster/cluster.ts';
 import { apiVersionOf, NATIVE_POLICY, NATIVE_POLICY_BINDING, type Kind } from '../cluster/kinds.ts';
 import type { KubeObject } from '../cluster/objects.ts';
 import { GateError, messageOf } from '../errors.ts';
@@ -47,10 +47,11 @@ export async function readNatives(
   cluster: Pick<Cluster, 'list'>,
   signal?: AbortSignal,
 ): Promise<LiveNatives | undefined> {
+  const ours = { labelSelector: MANAGED_SELECTOR, ...(signal !== undefined && { signal }) };
   try {
     return {
-      policies: await readAll(cluster, NATIVE_POLICY, signal),
-      bindings: await readAll(cluster, NATIVE_POLICY_BINDING, signal),
+      policies: await listNamed(cluster, NATIVE_POLICY, ours),
+      bindings: await listNamed(cluster, NATIVE_POLICY_BINDING, ours),
     };
   } catch (error) {
     if (error instanceof GateError && error.code === 'GATE_CLUSTER_UNSUPPORTED') return undefined;
@@ -58,19 +59,19 @@ export async function readNatives(
   }
 }
 
-async function readAll(
+/** All objects of a kind without namespaces, page by page, by name. */
+export async function listNamed(
   cluster: Pick<Cluster, 'list'>,
   kind: Kind,
-  signal: AbortSignal | undefined,
+  options: Pick<ListOptions, 'labelSelector' | 'signal'> = {},
 ): Promise<ReadonlyMap<string, KubeObject>> {
   const found = new Map<string, KubeObject>();
   let continueToken: string | undefined;
   do {
     const page = await cluster.list(kind, {
-      labelSelector: MANAGED_SELECTOR,
+      ...options,
       limit: PAGE,
       ...(continueToken !== undefined && { continueToken }),
-      ...(signal !== undefined && { signal }),
     });
     for (const object of page.items) found.set(object.metadata.name ?? '', object);
     continueToken = page.continueToken;

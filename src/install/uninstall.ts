@@ -4,23 +4,27 @@
  */
 import type { Cluster } from '../cluster/cluster.ts';
 import {
+  GATE_POLICY,
   LEASE,
   NATIVE_POLICY,
   NATIVE_POLICY_BINDING,
   VALIDATING_WEBHOOK_CONFIGURATION,
 } from '../cluster/kinds.ts';
 import { GateError } from '../errors.ts';
+import { endedStatus, type EnforcementPoint } from '../policies/vap/policy-status.ts';
 import { fillConfiguration, readConfiguration } from './configuration.ts';
 import { FIELD_MANAGER, INSTALLER_LEASE } from './names.ts';
-import { readNatives, removeNatives } from './native.ts';
+import { listNamed, readNatives, removeNatives } from './native.ts';
 
-type UninstallCluster = Pick<Cluster, 'get' | 'list' | 'replace' | 'apply' | 'delete'>;
+type UninstallCluster = Pick<Cluster, 'get' | 'list' | 'replace' | 'replaceStatus' | 'apply' | 'delete'>;
 
 export interface UninstallPlan {
   /** With the names of the entries that each holds now. */
   readonly configurations: readonly { readonly name: string; readonly entries: readonly string[] }[];
   /** Native objects with our label, `ValidatingAdmissionPolicy/name`. */
   readonly natives: readonly string[];
+  /** Custom resources of which the status says that something enforces them. */
+  readonly policies: readonly { readonly name: string; readonly enforcedBy: EnforcementPoint }[];
 }
 
 /** @param names of the configurations. */
@@ -43,22 +47,50 @@ export async function planUninstall(
             ...[...natives.bindings.keys()].map((name) => `${NATIVE_POLICY_BINDING.kind}/${name}`),
             ...[...natives.policies.keys()].map((name) => `${NATIVE_POLICY.kind}/${name}`),
           ],
+    policies: await enforcedPolicies(cluster),
   };
 }
 
+async function enforcedPolicies(cluster: Pick<Cluster, 'list'>): Promise<UninstallPlan['policies']> {
+  const policies = await listNamed(cluster, GATE_POLICY).catch((error: unknown) => {
+    if (error instanceof GateError && error.code === 'GATE_CLUSTER_UNSUPPORTED') return new Map();
+    throw error;
+  });
+  return [...policies].flatMap(([name, { status }]) => {
+    const by = (status as { readonly enforcedBy?: unknown } | undefined)?.enforcedBy;
+    return by === 'Native' || by === 'Webhook' ? [{ name, enforcedBy: by }] : [];
+  });
+}
+
+/** @returns those of which the status is not true any more; native policies that stay go on enforcing. */
+export function endedPolicies({ policies }: UninstallPlan, removesNative: boolean): readonly string[] {
+  return policies
+    .filter(({ enforcedBy }) => removesNative || enforcedBy === 'Webhook')
+    .map(({ name }) => name);
+}
+
 /**
- * Empties the configurations, whoever filled them, and then removes the native objects with our label if asked to.
+ * Empties the configurations, whoever filled them, and then removes the native objects with our label if asked to. The
+ * status of policies says so at last, as nobody is left who would write it.
+ * @param nowMs wall clock.
  * @throws GateError as the cluster does; what was done until then stays done, and a second run does the rest.
  */
 export async function uninstall(
   cluster: UninstallCluster,
-  { configurations }: UninstallPlan,
+  plan: UninstallPlan,
   removesNative: boolean,
+  nowMs: number,
 ): Promise<void> {
-  for (const { name } of configurations) await empty(cluster, name);
-  if (!removesNative) return;
-  const natives = await readNatives(cluster);
+  for (const { name } of plan.configurations) await empty(cluster, name);
+  const natives = removesNative ? await readNatives(cluster) : undefined;
   if (natives !== undefined) await removeNatives(cluster, natives, () => false);
+  const now = new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z');
+  for (const name of endedPolicies(plan, removesNative)) {
+    const policy = await cluster.get(GATE_POLICY, { name });
+    if (policy === undefined) continue;
+    const status = endedStatus(policy['status'], now);
+    if (status !== undefined) await cluster.replaceStatus(GATE_POLICY, { ...policy, status });
+  }
 }
 
 /** What we applied ourselves we give up; what others wrote, as a person with kubectl, is replaced. */

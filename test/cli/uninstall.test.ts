@@ -25,6 +25,13 @@ describe('uninstall', () => {
         spec: {},
       },
       {
+        apiVersion: 'gate.pacto.trianalab.io/v1',
+        kind: 'ValidatingAdmissionPolicy',
+        metadata: { name: 'a' },
+        spec: {},
+        status: { enforcedBy: 'Webhook' },
+      },
+      {
         apiVersion: 'coordination.k8s.io/v1',
         kind: 'Lease',
         metadata: { namespace: 'pacto-system', name: 'pacto-gate-installer' },
@@ -42,9 +49,10 @@ describe('uninstall', () => {
     const ran = await uninstall('--installer-namespace', 'pacto-system');
     expect(ran.code).toBe(0);
     expect(ran.out).toContain(
-      'would empty pacto-gate-policies (1 entries):\n  a.policies.gate.pacto.trianalab.io',
+      'would empty pacto-gate-policies (1 entry):\n  a.policies.gate.pacto.trianalab.io',
     );
-    expect(ran.out).toContain('1 native objects stay, and go on enforcing:\n  ValidatingAdmissionPolicy/a');
+    expect(ran.out).toContain('1 native object stays, and goes on enforcing:\n  ValidatingAdmissionPolicy/a');
+    expect(ran.out).toContain('would write enforcedBy None into the status of 1 policy:\n  a\n');
     expect(ran.out).toContain('nothing was written: give --yes');
     expect(ran.out).toContain('kubectl delete validatingwebhookconfiguration pacto-gate-policies');
     expect(ran.out).toContain('--all-namespaces --selector app.kubernetes.io/name=pacto-gate');
@@ -58,6 +66,7 @@ describe('uninstall', () => {
       removesNative: true,
       configurations: [{ name: 'pacto-gate-policies', entries: ['a.policies.gate.pacto.trianalab.io'] }],
       natives: ['ValidatingAdmissionPolicy/a'],
+      policies: [{ name: 'a', enforcedBy: 'Webhook' }],
     });
     expect(ran.err).toContain('--installer-namespace');
   });

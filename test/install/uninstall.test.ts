@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  GATE_POLICY,
   LEASE,
   NATIVE_POLICY,
   NATIVE_POLICY_BINDING,
@@ -7,11 +8,13 @@ import {
 } from '../../src/cluster/kinds.ts';
 import { createMemoryCluster, type MemoryCluster } from '../../src/cluster/memory.ts';
 import type { KubeObject } from '../../src/cluster/objects.ts';
+import { GateError } from '../../src/errors.ts';
 import { MANAGED_LABEL } from '../../src/install/names.ts';
 import { planUninstall, runningInstaller, uninstall } from '../../src/install/uninstall.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { CONFIGURATION, entryFor } from './support/pretended.ts';
 
+const NOW_MS = Date.UTC(2026, 0, 1);
 const NAMES = [CONFIGURATION, 'pacto-gate-node-identity'];
 
 function configuration(name: string, webhooks: readonly object[]): KubeObject {
@@ -32,6 +35,25 @@ function native(kind: typeof NATIVE_POLICY, name: string, labels: Record<string,
   };
 }
 
+const SINCE = '2025-01-01T00:00:00Z';
+const READY = { type: 'Ready', status: 'True', lastTransitionTime: SINCE };
+const B_SAYS = [READY, { type: 'Enforced', status: 'True', reason: 'Webhook', lastTransitionTime: SINCE }];
+
+function custom(name: string, status: object | undefined): KubeObject {
+  return {
+    apiVersion: 'gate.pacto.trianalab.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name },
+    spec: {},
+    ...(status && { status }),
+  };
+}
+
+async function enforcedBy(cluster: MemoryCluster): Promise<readonly unknown[]> {
+  const { items } = await cluster.list(GATE_POLICY);
+  return items.map(({ status }) => (status as { enforcedBy?: string } | undefined)?.enforcedBy);
+}
+
 async function installed(): Promise<MemoryCluster> {
   const cluster = createMemoryCluster({ clock: new FakeClock() });
   const ours = { [MANAGED_LABEL]: 'pacto-gate' };
@@ -46,6 +68,12 @@ async function installed(): Promise<MemoryCluster> {
   cluster.load(NATIVE_POLICY, native(NATIVE_POLICY, 'a', ours));
   cluster.load(NATIVE_POLICY_BINDING, native(NATIVE_POLICY_BINDING, 'a', ours));
   cluster.load(NATIVE_POLICY, native(NATIVE_POLICY, 'theirs', {}));
+  cluster.load(GATE_POLICY, custom('a', { enforcedBy: 'Native' }));
+  cluster.load(
+    GATE_POLICY,
+    custom('b', { enforcedBy: 'Webhook', entry: entryFor('b').name, conditions: B_SAYS }),
+  );
+  cluster.load(GATE_POLICY, custom('c', undefined));
   return cluster;
 }
 
@@ -59,6 +87,10 @@ describe('uninstall', () => {
     expect(await planUninstall(cluster, NAMES)).toEqual({
       configurations: [{ name: CONFIGURATION, entries: [entryFor('a').name, entryFor('b').name] }],
       natives: ['ValidatingAdmissionPolicyBinding/a', 'ValidatingAdmissionPolicy/a'],
+      policies: [
+        { name: 'a', enforcedBy: 'Native' },
+        { name: 'b', enforcedBy: 'Webhook' },
+      ],
     });
     expect(cluster.calls('apply')).toBe(2);
     expect(cluster.calls('replace')).toBe(0);
@@ -66,19 +98,53 @@ describe('uninstall', () => {
 
   it('empties the configurations whoever filled them, and leaves native policies and what is not ours', async () => {
     const cluster = await installed();
-    await uninstall(cluster, await planUninstall(cluster, NAMES), false);
+    await uninstall(cluster, await planUninstall(cluster, NAMES), false, NOW_MS);
     expect(await entriesOf(cluster, CONFIGURATION)).toEqual([]);
     expect(await entriesOf(cluster, 'somebody-elses')).toHaveLength(1);
     expect((await cluster.list(NATIVE_POLICY)).items).toHaveLength(2);
   });
 
+  it('says in the status of a policy that nothing enforces it, and leaves that of a native one that stays', async () => {
+    const cluster = await installed();
+    await uninstall(cluster, await planUninstall(cluster, NAMES), false, NOW_MS);
+    expect(await enforcedBy(cluster)).toEqual(['Native', 'None', undefined]);
+    expect((await cluster.get(GATE_POLICY, { name: 'b' }))?.['status']).toEqual({
+      enforcedBy: 'None',
+      notEnforcedHere: [],
+      conditions: [
+        READY,
+        {
+          type: 'Enforced',
+          status: 'False',
+          reason: 'Uninstalled',
+          message: 'pacto-gate was taken out of the cluster',
+          observedGeneration: 1,
+          lastTransitionTime: '2026-01-01T00:00:00Z',
+        },
+      ],
+    });
+    await uninstall(cluster, await planUninstall(cluster, NAMES), true, NOW_MS);
+    expect(await enforcedBy(cluster)).toEqual(['None', 'None', undefined]);
+  });
+
+  it('needs no custom resources', async () => {
+    const cluster = await installed();
+    const list: typeof cluster.list = (kind, options) =>
+      kind === GATE_POLICY
+        ? Promise.reject(new GateError('GATE_CLUSTER_UNSUPPORTED', 'not served'))
+        : cluster.list(kind, options);
+    const plan = await planUninstall({ get: (kind, name) => cluster.get(kind, name), list }, NAMES);
+    expect(plan.policies).toEqual([]);
+    expect(plan.configurations).toHaveLength(1);
+  });
+
   it('removes native policies of ours where it is told to, after the entries', async () => {
     const cluster = await installed();
-    await uninstall(cluster, await planUninstall(cluster, NAMES), true);
+    await uninstall(cluster, await planUninstall(cluster, NAMES), true, NOW_MS);
     const left = (await cluster.list(NATIVE_POLICY)).items;
     expect(left.map(({ metadata }) => metadata.name)).toEqual(['theirs']);
     expect((await cluster.list(NATIVE_POLICY_BINDING)).items).toEqual([]);
-    await uninstall(cluster, await planUninstall(cluster, NAMES), true);
+    await uninstall(cluster, await planUninstall(cluster, NAMES), true, NOW_MS);
     expect(await entriesOf(cluster, CONFIGURATION)).toEqual([]);
   });
 

@@ -83,6 +83,23 @@ export function policyStatus(input: PolicyStatusInput): PolicyStatus {
   return isSame(previous, next) ? (previous as PolicyStatus) : next;
 }
 
+/**
+ * @param previous as somebody stored it
+ * @param now RFC 3339, whole seconds
+ * @returns the same status of a policy that nothing enforces any more; undefined where it does not say that anything does
+ */
+export function endedStatus(previous: unknown, now: string): Readonly<Record<string, unknown>> | undefined {
+  if (!['Native', 'Webhook'].includes(String(member(previous, 'enforcedBy')))) return undefined;
+  const { entry: _gone, ...rest } = previous as Record<string, unknown>;
+  const ended = condition(
+    'Enforced',
+    { status: 'False', reason: 'Uninstalled', message: 'pacto-gate was taken out of the cluster' },
+    { generation: Number(member(previous, 'observedGeneration') ?? 1), previous, now },
+  );
+  const others = conditionsOf(previous).filter((one) => member(one, 'type') !== 'Enforced');
+  return { ...rest, conditions: [...others, ended], enforcedBy: 'None', notEnforcedHere: [] };
+}
+
 type Condition = Pick<PolicyCondition, 'status' | 'reason' | 'message'>;
 
 function ready(input: PolicyStatusInput): PolicyCondition {
@@ -125,7 +142,7 @@ function enforced(input: PolicyStatusInput): PolicyCondition {
 function condition(
   type: PolicyCondition['type'],
   { status, reason, message }: Condition,
-  { generation, previous, now }: PolicyStatusInput,
+  { generation, previous, now }: Pick<PolicyStatusInput, 'generation' | 'previous' | 'now'>,
 ): PolicyCondition {
   const before = conditionsOf(previous).find((one) => member(one, 'type') === type);
   const since = member(before, 'status') === status ? member(before, 'lastTransitionTime') : undefined;
