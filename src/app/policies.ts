@@ -222,12 +222,16 @@ class CompiledPolicies {
     const said = new Set(this.#problems.map(textOf));
     const fresh = problems.filter((problem) => !said.has(textOf(problem)));
     this.#problems = problems;
-    for (const { kind, name, message } of fresh.slice(0, MOST_LINES))
-      this.#log.warn('policy not enforced as it is written', {
-        kind,
-        name,
-        err: new GateError('GATE_POLICY_INVALID', message),
-      });
+    for (const { kind, name, message, isHalf } of fresh.slice(0, MOST_LINES))
+      // At the start nobody is in the middle of writing a pair.
+      if (isHalf && change !== 'first')
+        this.#log.info('policy or binding without its other half', { kind, name });
+      else
+        this.#log.warn('policy not enforced as it is written', {
+          kind,
+          name,
+          err: new GateError('GATE_POLICY_INVALID', message),
+        });
     const more = fresh.length - MOST_LINES;
     if (more > 0) this.#log.warn('more policies not enforced as they are written', { count: more });
     if (change === 'first') this.#log.info('policies loaded', { count });

@@ -13,6 +13,8 @@ export interface PolicyProblem {
   readonly kind: PolicyKind;
   readonly name: string;
   readonly message: string;
+  /** One half of a pair, which is written before or taken away after the other: often for a moment, and no fault. */
+  readonly isHalf: boolean;
 }
 
 /** The newest release whose rules are known. */
@@ -36,23 +38,31 @@ export class PolicyProblems {
     { policies, bindings, problems }: SourcedPolicies,
     set: Pick<PolicySet, 'problems' | 'bound'>,
   ): Generator<void, readonly PolicyProblem[]> {
-    const found: PolicyProblem[] = problems.map(({ kind, name, message }) => ({ kind, name, message }));
+    const found: PolicyProblem[] = problems.map(({ kind, name, message, cause }) => ({
+      kind,
+      name,
+      message,
+      isHalf: cause === 'unbound' || cause === 'no-policy',
+    }));
+    const add = (kind: PolicyKind, name: string, message: string): void => {
+      found.push({ kind, name, message, isHalf: false });
+    };
     for (const { policy: name, field, error } of set.problems)
-      found.push({ kind: POLICY, name, message: `${field} does not compile: ${error}` });
+      add(POLICY, name, `${field} does not compile: ${error}`);
     for (const { compiled } of set.bound) {
       const { name, matchConstraints } = compiled.policy;
       const message = matchConstraints && neverAsked(matchConstraints);
-      if (message !== undefined) found.push({ kind: POLICY, name, message });
+      if (message !== undefined) add(POLICY, name, message);
     }
     const uncompiled = new Set(set.problems.map(({ policy, field }) => `${policy} ${field}`));
     for (const { policy, object } of policies)
       for (const message of yield* this.#refusals(POLICY, object, (field) =>
         uncompiled.has(`${policy.name} ${field}`),
       ))
-        found.push({ kind: POLICY, name: policy.name, message });
+        add(POLICY, policy.name, message);
     for (const { binding, object } of bindings)
       for (const message of yield* this.#refusals(BINDING, object, () => false))
-        found.push({ kind: BINDING, name: binding.name, message });
+        add(BINDING, binding.name, message);
     return found;
   }
 

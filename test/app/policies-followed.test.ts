@@ -219,12 +219,36 @@ describe('a change', () => {
     await followed.becomes('c', '200 allowed');
     expect(said(followed).map((line) => line.replace(/compilation failed.*/s, '…'))).toEqual([
       'policies loaded | 1',
-      'policy not enforced as it is written | b | has no binding',
+      'policy or binding without its other half | b',
       'policy not enforced as it is written | b | spec.validations[0].expression does not compile: …',
       'policies changed | 2',
       'policies changed | 3',
     ]);
     expect(followed.policies.facts()).toEqual({ policies: 3, problems: 2 });
+  });
+
+  it('of one half of a pair is no fault, as the other may follow, but at the start it is one', async () => {
+    const followed = await follow({ sources: ['customResources'] }, [policyObject('a'), bindingObject('c')]);
+    await followed.becomes('a', '200 allowed');
+    followed.write(policyObject('b'));
+    await followed.becomes('b', '200 allowed');
+    followed.write(bindingObject('b'), bindingObject('d'));
+    await followed.becomes('b', '200 denied b: no');
+    expect(said(followed)).toEqual([
+      'policy not enforced as it is written | a | has no binding',
+      'policy not enforced as it is written | c | there is no policy "c"',
+      'policies loaded | 1',
+      'policy or binding without its other half | b',
+      'policies changed | 2',
+      'policy or binding without its other half | d',
+      'policies changed | 2',
+    ]);
+    const levels = followed.lines
+      .map((line) => JSON.parse(line) as { message: string; level: string })
+      .filter(({ message }) => message === 'policy or binding without its other half')
+      .map(({ level }) => level);
+    expect(new Set(levels)).toEqual(new Set(['info']));
+    expect(followed.policies.facts().problems).toBe(3);
   });
 
   it.each<[string, object, string]>([
