@@ -7,7 +7,14 @@ import {
 } from '../../src/cluster/kinds.ts';
 import { anObject } from '../support/builders.ts';
 import { findIn, type Case } from './support/preflight-case.ts';
-import { ENTRY, GATE_NAMESPACE, IDENTITY, POLICIES } from './support/sound-gate.ts';
+import {
+  ENTRY,
+  soundGate,
+  type SoundGate,
+  GATE_NAMESPACE,
+  IDENTITY,
+  POLICIES,
+} from './support/sound-gate.ts';
 
 const EVERYTHING = [
   { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*'], scope: '*' },
@@ -15,6 +22,18 @@ const EVERYTHING = [
 const NODE_IDENTITY = 'node-identity.gate.pacto.trianalab.io';
 
 const MANAGED = { 'gate.pacto.trianalab.io/managed-by': 'pacto-gate' };
+
+function denyAllNatively(gate: SoundGate): void {
+  const spec = { matchConstraints: { resourceRules: EVERYTHING }, validations: [{ expression: 'false' }] };
+  gate.put(NATIVE_POLICY, anObject(NATIVE_POLICY, { name: 'all.example.com', labels: MANAGED }, { spec }));
+  for (const name of ['all-here', 'all-there']) {
+    const binding = { policyName: 'all.example.com', validationActions: ['Deny'] };
+    gate.put(
+      NATIVE_POLICY_BINDING,
+      anObject(NATIVE_POLICY_BINDING, { name, labels: MANAGED }, { spec: binding }),
+    );
+  }
+}
 
 const ENTRY_CASES: readonly Case[] = [
   {
@@ -190,16 +209,7 @@ const ENTRY_CASES: readonly Case[] = [
   {
     code: 'PREFLIGHT_NATIVE_LOCK',
     title: 'a native policy that denies everything',
-    make: (gate) => {
-      for (const [kind, spec] of [
-        [
-          NATIVE_POLICY,
-          { matchConstraints: { resourceRules: EVERYTHING }, validations: [{ expression: 'false' }] },
-        ],
-        [NATIVE_POLICY_BINDING, { policyName: 'all.example.com', validationActions: ['Deny'] }],
-      ] as const)
-        gate.put(kind, anObject(kind, { name: 'all.example.com', labels: MANAGED }, { spec }));
-    },
+    make: denyAllNatively,
   },
   {
     code: 'PREFLIGHT_RECOVERY_BLOCKED',
@@ -272,4 +282,13 @@ describe('the live entries beside those that should be', () => {
       expect(strange).toEqual([]);
     },
   );
+
+  it('print the whole command that takes the bindings of a native policy away', async () => {
+    const gate = soundGate();
+    denyAllNatively(gate);
+    const { findings } = await gate.run();
+    expect(findings.find(({ code }) => code === 'PREFLIGHT_NATIVE_LOCK')?.next).toContain(
+      'kubectl delete validatingadmissionpolicybindings.admissionregistration.k8s.io all-here all-there,',
+    );
+  });
 });

@@ -1,6 +1,7 @@
 /**
- * Native policies of the gate's own that would refuse their own removal. They wait for no server, and nothing lets off
- * the kinds of the gate from them, as entries are (design decision 20 is about entries).
+ * Native policies of the gate's own that would refuse their own removal. They wait for no server. The installer leaves
+ * the kinds and namespaces of the gate out of what it writes (native-form.ts); what `generate policies` writes, and what
+ * somebody changed, has the reach that its rules name.
  */
 import { NATIVE_POLICY_BINDING } from '../../cluster/kinds.ts';
 import type { KubeObject } from '../../cluster/objects.ts';
@@ -37,13 +38,21 @@ export async function checkNatives(
   });
   const removals = steps.filter(({ group, need }) => group === 'cure' && need === 'necessary');
   const known = knownOf(namespaces);
-  return set.bound.flatMap(({ compiled }) => {
+  return set.bound.flatMap(({ compiled, bindings: own }) => {
     const { name } = compiled.policy;
     const refused = removals.filter(({ request }) => {
       const outcome = evaluate(set, request, known, { policy: name });
       return 'status' in outcome && outcome.status !== undefined;
     });
-    return refused.length === 0 ? [] : [lockFinding(name, refused)];
+    return refused.length === 0
+      ? []
+      : [
+          lockFinding(
+            name,
+            own.map((binding) => binding.name),
+            refused,
+          ),
+        ];
   });
 }
 
@@ -62,12 +71,13 @@ function knownOf(namespaces: ReadonlyMap<string, Labels>): Evidence {
   };
 }
 
-function lockFinding(name: string, refused: readonly RecoveryStep[]): Finding {
+/** @param bindings at least one: without, a policy refuses nothing. */
+function lockFinding(name: string, bindings: readonly string[], refused: readonly RecoveryStep[]): Finding {
   return finding(
     'PREFLIGHT_NATIVE_LOCK',
     `ValidatingAdmissionPolicy ${name}`,
     `refuses ${refused.map(({ id }) => id).join(', ')}`,
     'whoever wants to take the policy away is refused by the policy itself',
-    `put gate.pacto.trianalab.io and ConfigMaps with policies into its excludeResourceRules; in an outage: kubectl delete validatingadmissionpolicybinding for each binding of ${name}, which is always possible, and at once what the policy comes from`,
+    `let the installer write it anew, or put gate.pacto.trianalab.io and ConfigMaps with policies into its excludeResourceRules; in an outage: kubectl delete ${NATIVE_POLICY_BINDING.resource}.${NATIVE_POLICY_BINDING.group} ${bindings.join(' ')}, which is always possible, and at once what the policy comes from`,
   );
 }
