@@ -16,6 +16,10 @@ import type { InputDocument } from './manifests.ts';
 import { writeAnswerOf } from './native-policies.ts';
 import { loadOpenApiTypes } from './openapi.ts';
 
+export interface TypeWarning extends ExpressionWarning {
+  readonly code: 'LINT_TYPE_CHECK';
+}
+
 export interface Linted {
   readonly file: string;
   readonly document: number;
@@ -26,7 +30,7 @@ export interface Linted {
   /** Of the API server, to whoever writes. */
   readonly warnings: readonly string[];
   /** As Kubernetes writes them into the status. */
-  readonly typeWarnings: readonly ExpressionWarning[];
+  readonly typeWarnings: readonly TypeWarning[];
   /** Ours. */
   readonly findings: readonly LintFinding[];
   /** Of a policy that can be read: which API servers take each expression. */
@@ -64,7 +68,9 @@ export async function lintDocuments(
   return documents.flatMap((document) => {
     const linted = linter.lint(document);
     if (linted === undefined) return [];
-    return [{ ...linted, findings: linted.findings.filter(({ code }) => !ignore.includes(code)) }];
+    const isWanted = ({ code }: { readonly code: LintCode }): boolean => !ignore.includes(code);
+    const { typeWarnings, findings } = linted;
+    return [{ ...linted, typeWarnings: typeWarnings.filter(isWanted), findings: findings.filter(isWanted) }];
   });
 }
 
@@ -120,10 +126,14 @@ class Linter {
     if (!read.ok) return { ...said, typeWarnings: [], findings: twice };
     // Only what is stored is checked for its types.
     const typeWarnings =
-      status === undefined ? typeCheck(read.value, { cel, minor, kinds: this.#kinds }) : [];
+      status === undefined ? typeCheck(read.value, { cel, minor, kinds: this.#kinds }).map(coded) : [];
     const linted = lintPolicy(read.value, this.#context, old && storedPolicy(old));
     return { ...said, typeWarnings, ...linted, findings: [...linted.findings, ...twice] };
   }
+}
+
+function coded(warning: ExpressionWarning): TypeWarning {
+  return { code: 'LINT_TYPE_CHECK', ...warning };
 }
 
 function nameOf({ kind, metadata }: KubeObject): string {

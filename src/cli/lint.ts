@@ -7,8 +7,7 @@ import {
   type LintFinding,
   type LintSeverity,
 } from '../policies/vap/lint-finding.ts';
-import type { ExpressionWarning } from '../policies/vap/typecheck.ts';
-import { lintDocuments, type Linted } from './lint-policies.ts';
+import { lintDocuments, type Linted, type TypeWarning } from './lint-policies.ts';
 import { kubectlError } from './kubectl-error.ts';
 import { readObjectFiles } from './object-files.ts';
 import { addOutputOption, EXIT, plain, show, type ExitCode, type OutputFormat } from './output.ts';
@@ -66,8 +65,8 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     'after',
     `
 Says of each ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding what the API server would answer to whoever
-creates it, and what Kubernetes would later write into its status as type-checking warnings. What has a code in brackets
-is ours: pacto-gate explain CODE says more. Exits with 0 when all would be taken, 1 when one would be refused or has an
+creates it, what Kubernetes would later write into its status (type checks), and what goes wrong later. Of what ends with
+a code in brackets, pacto-gate explain CODE says more. Exits with 0 when all would be taken, 1 when one would be refused or has an
 error, or with --strict has a warning, 2 when there is nothing to read. A note is never a no.
 
 Examples:
@@ -158,9 +157,10 @@ function findingText({ code, severity, field, message }: LintFinding): string {
   return `  ${SEVERITY_WORDS[severity]}: ${field === '' ? '' : `${field}: `}${message} [${code}]`;
 }
 
-function typeWarningText({ fieldRef, warning }: ExpressionWarning): string {
+/** Where several lines follow, the code stands before them. */
+function typeWarningText({ code, fieldRef, warning }: TypeWarning): string {
   const rest = warning.trimEnd().split('\n').slice(1).join('\n');
-  return [`  Type check: ${fieldRef}: ${firstLine(warning)}`, ...indented(rest, '    ')].join('\n');
+  return [`  Type check: ${fieldRef}: ${firstLine(warning)} [${code}]`, ...indented(rest, '    ')].join('\n');
 }
 
 function firstLine(text: string): string {

@@ -20,10 +20,12 @@ function sections(): readonly Section[] {
     .map((text) => ({
       code: text.slice(0, text.indexOf('\n')) as LintCode,
       text: text.slice(text.indexOf('\n')).trim(),
-      examples: [...text.matchAll(/^```yaml\n# ([^\n]*)\n(.*?)^```$/gms)].map(([, title = '', yaml = '']) => ({
-        title,
-        yaml,
-      })),
+      examples: [...text.matchAll(/^```yaml\n# ([^\n]*)\n(.*?)^```$/gms)].map(
+        ([, title = '', yaml = '']) => ({
+          title,
+          yaml,
+        }),
+      ),
     }));
 }
 
@@ -58,11 +60,17 @@ function documents(yaml: string): string {
   ].join('---\n');
 }
 
-async function codesIn({ title, yaml }: Section['examples'][number]): Promise<readonly string[]> {
+async function lint(
+  { title, yaml }: Section['examples'][number],
+  ...more: readonly string[]
+): Promise<{ readonly code: number; readonly codes: readonly string[] }> {
   const [, options = ''] = /with (--.*)$/.exec(title) ?? [];
-  const argv = ['lint', '-', '-o', 'json', ...options.split(' ').filter((word) => word !== '')];
-  const { out } = await runCommand(argv, { stdin: documents(yaml) });
-  return (JSON.parse(out) as readonly Linted[]).flatMap(({ findings }) => findings.map(({ code }) => code));
+  const argv = ['lint', '-', '-o', 'json', ...options.split(' ').filter((word) => word !== ''), ...more];
+  const { out, code } = await runCommand(argv, { stdin: documents(yaml) });
+  const codes = (JSON.parse(out) as readonly Linted[]).flatMap(({ typeWarnings, findings }) =>
+    [...typeWarnings, ...findings].map((one) => one.code),
+  );
+  return { code, codes };
 }
 
 describe('docs/lint.md', () => {
@@ -78,8 +86,10 @@ describe('docs/lint.md', () => {
       expect(bad?.title).toMatch(/^bad/);
       expect(good?.title).toMatch(/^good/);
       if (bad === undefined || good === undefined) throw new Error('two examples are needed');
-      expect(await codesIn(bad)).toContain(code);
-      expect(await codesIn(good)).not.toContain(code);
+      expect((await lint(bad)).codes).toContain(code);
+      const { code: exit, codes } = await lint(good, '--strict');
+      expect(codes).not.toContain(code);
+      expect({ exit, codes }).toMatchObject({ exit: 0 });
     },
   );
 });

@@ -87,9 +87,31 @@ standard input: ValidatingAdmissionPolicyBinding p: ok
     const ran = await lint(policy("object.spec.replicas == 'five'"), ...argv);
     expect(ran.code).toBe(code);
     expect(ran.out)
-      .toContain(`  Type check: spec.validations[0].expression: apps/v1, Kind=Deployment: ERROR: <input>:1:22: found no matching overload for '_==_' applied to '(int, string)'
+      .toContain(`  Type check: spec.validations[0].expression: apps/v1, Kind=Deployment: ERROR: <input>:1:22: found no matching overload for '_==_' applied to '(int, string)' [LINT_TYPE_CHECK]
      | object.spec.replicas == 'five'`);
     expect(ran.out).toContain('1 warning\n');
+  });
+
+  it('says nothing of types where nobody wants to hear of them', async () => {
+    const text = policy("object.spec.replicas == 'five'");
+    const ran = await lint(text, '--strict', '--ignore', 'LINT_TYPE_CHECK');
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran.out).toContain('ValidatingAdmissionPolicy p: ok');
+    const { out } = await lint(text, '-o', 'json');
+    expect(JSON.parse(out)).toMatchObject([
+      { typeWarnings: [{ code: 'LINT_TYPE_CHECK', fieldRef: 'spec.validations[0].expression' }] },
+      {},
+    ]);
+  });
+
+  it.each([
+    ['where Kubernetes has no type for the values of a map', 'c', 1],
+    ['but not of what has no type at all', 'dyn(c)', 0],
+  ])('gives the false alarms of Kubernetes: %s', async (_what, container, code) => {
+    const text = policy(
+      `object.spec.template.spec.containers.all(c, quantity(${container}.?resources.?limits.?memory.orValue('0')).isLessThan(quantity('1Gi')))`,
+    );
+    expect((await lint(text, '--strict')).code).toBe(code);
   });
 
   it('warns of unknown fields as the API server does', async () => {
