@@ -1,9 +1,11 @@
 /** What docs/webhooks.md tells an operator to type, on an API server that has no ValidatingAdmissionPolicy. */
 import { spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findAssets } from '../../scripts/controlplane/assets.ts';
 import { ask } from '../support/http-client.ts';
@@ -27,6 +29,10 @@ const HERE: readonly (readonly [page: string, here: (port: number) => string])[]
 ];
 /** Waits for the Pods of a Deployment: here its container is started as a process, with what it mounts as files. */
 const WAITS_FOR_PODS = /^kubectl rollout status deployment\/(\S+) --namespace pacto-system$/;
+/** The Pods come anew: here the process ends, and the wait that follows starts it with what is mounted by then. */
+const RESTARTS_PODS = /^kubectl rollout restart (.+) --namespace pacto-system$/;
+/** The kubelet writes a Secret that changed into the Pods that mount it. */
+const RENEWS_CERTIFICATE = /^kubectl create secret tls .* \| kubectl replace -f -$/;
 const ENDS_PODS = /^kubectl scale deployment\/(\S+) --replicas 0 --namespace pacto-system$/;
 
 /** What the page shows of a command that exits with 1. */
@@ -117,14 +123,36 @@ clusterSuite('the quick path of docs/webhooks.md', { versions: ['1.29'] }, () =>
       writeFileSync(join(at, file), Buffer.from(content, kind === 'secret' ? 'base64' : 'utf8'));
   }
 
-  async function startPod(deployment: string): Promise<void> {
+  async function mountAll(deployment: string, root: string): Promise<void> {
     const { spec } = (await read<Deployment>('deployment', deployment)).spec.template;
-    const root = join(directory, 'pods', deployment);
-    const { args, workingDir, volumeMounts } = spec.containers[0];
-    for (const { name, mountPath } of volumeMounts) {
+    for (const { name, mountPath } of spec.containers[0].volumeMounts) {
       const volume = spec.volumes.find((one) => one.name === name);
       if (volume !== undefined) await mount(volume, join(root, mountPath));
     }
+  }
+
+  async function servedCertificate(): Promise<string> {
+    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    const { fingerprint256 } = socket.getPeerCertificate();
+    socket.destroy();
+    return fingerprint256;
+  }
+
+  async function renewCertificate(): Promise<void> {
+    const { fingerprint256 } = new X509Certificate(readFileSync(join(directory, 'tls.crt')));
+    expect(await servedCertificate()).not.toBe(fingerprint256);
+    await mountAll('pacto-gate', join(directory, 'pods', 'pacto-gate'));
+    await pollUntil('the new certificate', TIMEOUT_MS, async () =>
+      (await servedCertificate()) === fingerprint256 ? true : undefined,
+    );
+  }
+
+  async function startPod(deployment: string): Promise<void> {
+    const { spec } = (await read<Deployment>('deployment', deployment)).spec.template;
+    const root = join(directory, 'pods', deployment);
+    const { args, workingDir } = spec.containers[0];
+    await mountAll(deployment, root);
     const token = await plane.tokenFor({ serviceAccount: spec.serviceAccountName, namespace: NAMESPACE });
     const [healthPort = 0, metricsPort = 0] = await findFreePorts(2);
     const environment = {
@@ -166,6 +194,8 @@ clusterSuite('the quick path of docs/webhooks.md', { versions: ['1.29'] }, () =>
   it('shows what the commands print, from nothing to a policy and back', async () => {
     // Of a page without the section, nothing would be run.
     expect(STEPS.filter(({ does }) => does === 'run').length).toBeGreaterThan(20);
+    for (const special of [RESTARTS_PODS, RENEWS_CERTIFICATE, ENDS_PODS])
+      expect(STEPS.some((step) => step.does === 'run' && special.test(step.text))).toBe(true);
     expect(HERE.filter(([page]) => !STEPS.some(({ text }) => text.includes(page)))).toEqual([]);
     for (const step of STEPS) {
       if (step.does === 'write') {
@@ -181,6 +211,9 @@ clusterSuite('the quick path of docs/webhooks.md', { versions: ['1.29'] }, () =>
         continue;
       }
       if (ends !== undefined) await running.get(ends)?.end('SIGTERM');
+      const [, restarted = ''] = RESTARTS_PODS.exec(step.text) ?? [];
+      for (const [, deployment = ''] of restarted.matchAll(/deployment\/(\S+)/g))
+        await running.get(deployment)?.end('SIGTERM');
       const shown = step.shown.join('\n');
       const text = here(step.text);
       if (shown.includes('denied the request')) await untilDenied(text);
@@ -195,6 +228,7 @@ clusterSuite('the quick path of docs/webhooks.md', { versions: ['1.29'] }, () =>
       }).catch(() => undefined);
       expect(missingLines(step, last.output), `${text}\n${last.output}`).toEqual([]);
       expect(last.code, `${text}\n${last.output}`).toBe(SHOWS_NO.test(shown) ? 1 : 0);
+      if (RENEWS_CERTIFICATE.test(step.text)) await renewCertificate();
     }
     const { stdout } = await plane.kubectl([
       'get',
