@@ -172,7 +172,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
 
 /** What the system says, in words, and the setting that changes it. */
 const LISTEN_FAULTS: Readonly<Record<string, { readonly why: string; readonly of: 'host' | 'port' }>> = {
-  EADDRINUSE: { why: 'the port is taken', of: 'port' },
+  EADDRINUSE: { why: 'the port is taken, perhaps by a pacto-gate that still runs', of: 'port' },
   EACCES: { why: 'the system allows this port to privileged processes only', of: 'port' },
   EADDRNOTAVAIL: { why: 'this machine has no such address', of: 'host' },
   ENOTFOUND: { why: 'there is no host of this name', of: 'host' },

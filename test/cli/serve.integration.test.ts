@@ -113,7 +113,7 @@ describe('serve', () => {
     const ran = await runCommand(['serve', ...QUIET, '--webhooks-port', port], { clock: systemClock });
     expect(ran).toMatchObject({ code: 2, out: '' });
     expect(ran.err).toContain(
-      `cannot listen on 127.0.0.1:${port}: the port is taken: choose another by webhooks.port (--webhooks-port), 0 takes any free one`,
+      `cannot listen on 127.0.0.1:${port}: the port is taken, perhaps by a pacto-gate that still runs: choose another by webhooks.port (--webhooks-port), 0 takes any free one`,
     );
     other.close();
   });

@@ -99,7 +99,7 @@ describe('a listener', () => {
     const { port } = await serve();
     await expect(serve({ port })).rejects.toMatchObject({
       code: 'GATE_CONFIG_INVALID',
-      message: `listener test: cannot listen on 127.0.0.1:${String(port)}: the port is taken: choose another, 0 takes any free one`,
+      message: `listener test: cannot listen on 127.0.0.1:${String(port)}: the port is taken, perhaps by a pacto-gate that still runs: choose another, 0 takes any free one`,
     });
   });
 
