@@ -41,6 +41,7 @@ export const LINT_CODES = {
   LINT_FAILURE_IGNORED: 'note',
   LINT_PARAMS_SECRET: 'warning',
   LINT_PARAMS_NULL: 'warning',
+  LINT_PARAMS_UNGUARDED: 'note',
   LINT_PARAMS_SCOPE: 'warning',
   LINT_PARAMS_ABSENT_ALLOWED: 'note',
   LINT_COST_LIMIT: 'warning',

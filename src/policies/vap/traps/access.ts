@@ -13,23 +13,26 @@ import {
   type Scope,
 } from './places.ts';
 import type { Effort } from './effort.ts';
-import { anyOf, EMPTY, NOWHERE, type ObjectPresence, type Presence } from './presence.ts';
-import type { Scene } from './scenes.ts';
+import { anyOf, EMPTY, NOWHERE, type ObjectPresence, type Place, type Presence } from './presence.ts';
+import { paramsKindOf, type Scene } from './scenes.ts';
+import type { Subject } from './subject.ts';
 import { identName, variableName } from './walk-expression.ts';
 
 /** One kind of request, with the variables of a policy. */
 export class Resolver implements Places {
   readonly presence: ObjectPresence;
   readonly scene: Scene;
+  readonly #params: Place;
   readonly #variables: ReadonlyMap<string, Expr>;
   readonly #effort: Effort;
   /** What was found out about variables, by what was asked. */
   readonly #known = new Map<string, unknown>();
 
-  constructor(presence: ObjectPresence, scene: Scene, variables: ReadonlyMap<string, Expr>, effort: Effort) {
+  constructor(presence: ObjectPresence, scene: Scene, { policy, variables }: Subject, effort: Effort) {
     this.#effort = effort;
     this.presence = presence;
     this.scene = scene;
+    this.#params = presence.params(policy.paramKind && paramsKindOf(policy.paramKind));
     this.#variables = variables;
   }
 
@@ -138,8 +141,10 @@ export class Resolver implements Places {
       case 'namespaceObject':
         return { key: name, place: this.presence.namespace(), ...always };
       case 'request':
-      case 'params':
         return { key: name, place: NOWHERE, ...always };
+      case 'params':
+        // They are null where a binding names none.
+        return { key: name, place: this.#params, presence: 'unknown', isReached: true };
       default:
         return undefined;
     }

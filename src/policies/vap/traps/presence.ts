@@ -15,6 +15,8 @@ export interface Place {
   readonly path: string;
   /** Whether an object may have fields that its schema does not name, as custom resources may. */
   readonly isOpen: boolean;
+  /** Whether it is in `params`, which nobody but an operator writes. */
+  readonly isParams?: true;
   /** What it may be as well, as an element of lists that were put together. */
   readonly others?: readonly Place[];
 }
@@ -44,7 +46,13 @@ export function anyOf(places: readonly Place[]): Place {
 }
 
 function isSame(a: Place, b: Place): boolean {
-  return a.schema === b.schema && a.kind === b.kind && a.path === b.path && a.isOpen === b.isOpen;
+  return (
+    a.schema === b.schema &&
+    a.kind === b.kind &&
+    a.path === b.path &&
+    a.isOpen === b.isOpen &&
+    a.isParams === b.isParams
+  );
 }
 
 function each(place: Place): readonly Place[] {
@@ -127,6 +135,11 @@ export class ObjectPresence {
     return { schema: this.#resolved({ ref: name }), kind: text, path: '', isOpen };
   }
 
+  /** @param kind undefined where the policy has no parameters */
+  params(kind: GroupVersionKind | undefined): Place {
+    return kind === undefined ? NOWHERE : { ...this.root(kind), isParams: true };
+  }
+
   namespace(): Place {
     return { schema: NAMESPACE, kind: undefined, path: '', isOpen: true };
   }
@@ -139,13 +152,12 @@ export class ObjectPresence {
   }
 
   #field(at: Place, name: string): FieldPlace {
-    const { schema, kind, path, isOpen } = at;
+    const { schema, kind, path } = at;
     if (schema === undefined) return { presence: 'unknown', place: NOWHERE };
     const below = (next: OpenApiSchema | undefined): Place => ({
+      ...at,
       schema: this.#resolved(next),
-      kind,
       path: `${path}${name}.`,
-      isOpen,
     });
     if (schema.additionalProperties !== undefined) {
       const presence = name === LABEL_OF_NAME && path === 'metadata.labels.' ? 'unknown' : 'optional';
@@ -158,7 +170,7 @@ export class ObjectPresence {
       return { presence: known, place: known === 'always' ? below(property) : NOWHERE };
     if (property === undefined) {
       // An object of no properties may be one that keeps everything.
-      const isKnown = schema.properties !== undefined && !isOpen;
+      const isKnown = schema.properties !== undefined && !at.isOpen;
       return { presence: isKnown ? 'never' : 'unknown', place: NOWHERE };
     }
     const isFilledIn = kind !== undefined && this.#filledIn(kind).includes(path + name);
@@ -173,9 +185,9 @@ export class ObjectPresence {
       : anyOf(each(place).map((one) => this.#element(one)));
   }
 
-  #element({ schema, isOpen }: Place): Place {
-    const of = schema?.items ?? schema?.additionalProperties;
-    return of === undefined ? NOWHERE : { schema: this.#resolved(of), kind: undefined, path: '', isOpen };
+  #element(list: Place): Place {
+    const of = list.schema?.items ?? list.schema?.additionalProperties;
+    return of === undefined ? NOWHERE : { ...list, schema: this.#resolved(of), kind: undefined, path: '' };
   }
 
   isMap(place: Place): boolean {

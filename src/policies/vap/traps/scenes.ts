@@ -1,7 +1,7 @@
 /** The kinds of request that a policy is asked about, as far as its rules tell. */
 import type { GroupVersionKind } from '../../../cluster/objects.ts';
 import { kindText, type OpenApiTypes, type ServedResource } from '../openapi-schema.ts';
-import type { NamedRule, Policy } from '../types.ts';
+import type { NamedRule, ParamKind, Policy } from '../types.ts';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
@@ -87,4 +87,9 @@ function servedBy(
       fits(apiVersions, one.version) &&
       (scope === '*' || one.namespaced === undefined || one.namespaced === (scope === 'Namespaced')),
   );
+}
+
+export function paramsKindOf({ apiVersion, kind }: ParamKind): GroupVersionKind {
+  const [version = '', group = ''] = apiVersion.split('/').toReversed();
+  return { group, version, kind };
 }

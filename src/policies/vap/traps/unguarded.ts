@@ -19,11 +19,11 @@ import type { Subject, SubjectExpression } from './subject.ts';
 import { childrenOf, operandsOf, variableName } from './walk-expression.ts';
 
 export function unguardedTraps(subject: Subject, types: OpenApiTypes): readonly LintFinding[] {
-  const reports = new Reports(subject.policy.failurePolicy);
+  const reports = new Reports(subject.policy);
   const presence = new ObjectPresence(types);
   const effort = new Effort();
   for (const scene of scenesOf(subject.policy, types)) {
-    new SceneWalk(subject, new Resolver(presence, scene, subject.variables, effort), reports, effort).run();
+    new SceneWalk(subject, new Resolver(presence, scene, subject, effort), reports, effort).run();
   }
   return reports.findings();
 }
@@ -148,7 +148,8 @@ class SceneWalk {
     return true;
   }
 
-  #codeOf({ key }: Access, parent: Expr, scope: Scope): LintCode {
+  #codeOf({ key, place }: Access, parent: Expr, scope: Scope): LintCode {
+    if (place.isParams) return 'LINT_PARAMS_UNGUARDED';
     if (key.startsWith('request.userInfo.extra')) return 'LINT_USER_EXTRA_UNGUARDED';
     if (key.startsWith('request.')) return 'LINT_REQUEST_FIELD_UNGUARDED';
     const base = this.#resolver.access(parent, scope);
