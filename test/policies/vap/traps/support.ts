@@ -1,6 +1,8 @@
 /** Policies as lint sees them. */
 import { loadOpenApiTypes } from '../../../../src/cli/openapi.ts';
 import { Cel } from '../../../../src/policies/cel/cel.ts';
+import type { LintFinding } from '../../../../src/policies/vap/lint-finding.ts';
+import { unguardedTraps } from '../../../../src/policies/vap/traps/unguarded.ts';
 import { subjectOf, type Subject } from '../../../../src/policies/vap/traps/subject.ts';
 import type { Binding, NamedRule, Policy } from '../../../../src/policies/vap/types.ts';
 import { matchResources, policy, rule } from '../support.ts';
@@ -74,3 +76,20 @@ export const LISTS: readonly (readonly [what: string, list: string, good: string
   ['places that are written down', `[(${CONTAINERS})[0]]`, 'c.image != ""', 'c.env.size() > 0'],
   ['what nobody knows the type of', `dyn(${CONTAINERS})`, 'c.image != ""', 'c.env.size() > 0'],
 ];
+
+/** What is said to be read unguarded. */
+export function traps(
+  expression: string,
+  change: Partial<Policy> = {},
+  rules: readonly NamedRule[] = [DEPLOYMENTS],
+): readonly LintFinding[] {
+  return unguardedTraps(subject(policyOf([expression], change, rules)), TYPES);
+}
+
+/** `FIELD object.spec.x`. */
+export function short(findings: readonly LintFinding[]): readonly string[] {
+  return findings.map(({ code, message }) => {
+    const [, text = ''] = /^reads (.*?), /.exec(message) ?? [];
+    return `${code.replace(/^LINT_|_UNGUARDED$/g, '')} ${text}`;
+  });
+}
