@@ -8,7 +8,7 @@ import { missingLines, stepsOf } from './support/readme.ts';
 
 const PAGE = readFileSync('docs/policies.md', 'utf8');
 /** What the page calls the reader's own directory and file. */
-const OWN = / (?=my-policies\b|my-road\b|gate\.yaml\b)/g;
+const OWN = / (?=my-policies\b|my-road\b|my-gitops\b|gate\.yaml\b)/g;
 
 let directory: string;
 beforeAll(() => {
@@ -47,6 +47,7 @@ it('teaches what the commands then show', { timeout: 120_000 }, async () => {
     expect(missingLines(step, output), `${step.text}\n${output}`).toEqual([]);
     codes.push(code);
   }
-  // Refused, taken with a warning, taken; two warnings, explained, none; denied, one case failed, all passed, denied by the webhook.
-  expect(codes).toEqual([1, 0, 0, 1, 0, 0, 1, 1, 0, 1]);
+  // Refused, taken with a warning, taken; two warnings, explained, none; denied, one case failed, all passed,
+  // denied twice, denied by the webhook.
+  expect(codes).toEqual([1, 0, 0, 1, 0, 0, 1, 1, 0, 1, 1, 1]);
 });
