@@ -20,6 +20,7 @@ import {
   LEASE_GROUP,
   LEASES,
   meets,
+  NO_API_SERVER,
   OWN_GROUP,
   WRITTEN_BY_API_SERVER,
   type Family,
@@ -253,14 +254,9 @@ const NODE_LEASES: Pass = {
   },
 };
 
-/** By its group too, which only administrators can impersonate. Cannot fail: name and groups may be missing. */
 const API_SERVER: Pass = {
   told: 'requests that the API server makes itself (system:apiserver) are not sent to the gate: one that starts ends if it cannot write its roles',
-  condition: {
-    name: 'no-api-server',
-    expression:
-      "!(has(request.userInfo.username) && request.userInfo.username == 'system:apiserver' && has(request.userInfo.groups) && 'system:masters' in request.userInfo.groups)",
-  },
+  condition: { name: 'no-api-server', expression: NO_API_SERVER },
 };
 
 /** Cannot fail: group and resource are always there, and are those of the request itself (vap.md C04). */

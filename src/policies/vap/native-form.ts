@@ -1,9 +1,10 @@
 /**
  * A policy as it is written natively for somebody who may have to take it away again: what it comes from stays out of
- * its reach, as it does for a webhook entry (design decision 20).
+ * its reach, as it does for a webhook entry (design decision 20). So does what an API server writes itself: one that
+ * starts ends if it cannot, and nobody could take the policy away then.
  */
 import { NAMESPACE_NAME_LABEL } from '../entry.ts';
-import { OWN_GROUP } from './never-reached.ts';
+import { meets, NO_API_SERVER, OWN_GROUP, WRITTEN_BY_API_SERVER } from './never-reached.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -16,6 +17,10 @@ const OWN_KINDS = {
   scope: '*',
 };
 
+/** API servers take so many of a policy. */
+const MOST_CONDITIONS = 64;
+const API_SERVER = { name: `${OWN_GROUP}/no-api-server`, expression: NO_API_SERVER };
+
 /**
  * @param spec of a ValidatingAdmissionPolicy, as written
  * @param namespaces of the gate, and of ConfigMaps with policies
@@ -26,8 +31,11 @@ export function withoutItsSources(spec: unknown, namespaces: readonly string[]):
   const constraints = spec['matchConstraints'];
   const selector = isFields(constraints['namespaceSelector']) ? constraints['namespaceSelector'] : {};
   const excluded = namespaces.length === 0 ? [] : [notIn(namespaces)];
+  const conditions = listOf(spec['matchConditions']);
+  const letsPass = reachesWritten(constraints) && conditions.length < MOST_CONDITIONS;
   return {
     ...spec,
+    ...(letsPass && { matchConditions: [...conditions, API_SERVER] }),
     matchConstraints: {
       ...constraints,
       namespaceSelector: {
@@ -52,6 +60,20 @@ function reachesOwnKinds({ resourceRules }: Fields): boolean {
     const groups = isFields(rule) ? listOf(rule['apiGroups']) : [];
     return groups.includes('*') || groups.includes(OWN_GROUP);
   });
+}
+
+function reachesWritten({ resourceRules }: Fields): boolean {
+  return listOf(resourceRules).some((rule) => {
+    if (!isFields(rule)) return false;
+    const patterns = textsOf(rule['resources']);
+    return textsOf(rule['apiGroups']).some((group) =>
+      patterns.some((pattern) => WRITTEN_BY_API_SERVER.some((family) => meets(group, pattern, family))),
+    );
+  });
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return listOf(value).filter((item) => typeof item === 'string');
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -78,6 +78,13 @@ export const WRITTEN_BY_API_SERVER: readonly Pick<Family, 'group' | 'resource'>[
   { group: 'scheduling.k8s.io', resource: 'priorityclasses' },
 ];
 
+/**
+ * For entries and native policies about some of that: of the API server itself by its group too, which only
+ * administrators can impersonate. Cannot fail: name and groups may be missing.
+ */
+export const NO_API_SERVER =
+  "!(has(request.userInfo.username) && request.userInfo.username == 'system:apiserver' && has(request.userInfo.groups) && 'system:masters' in request.userInfo.groups)";
+
 /** Resources of Kubernetes itself that lie in no namespace, as `group/resource`: where nobody tells what is served. */
 export const CLUSTER_SCOPED: ReadonlySet<string> = new Set([
   '/componentstatuses',

@@ -82,6 +82,32 @@ describe('a native policy that denies everything', () => {
     expect(isDenied(spec, about(group, resource, namespace))).toBe(false);
   });
 
+  const API_SERVER = { username: 'system:apiserver', groups: ['system:authenticated', 'system:masters'] };
+  const role = about('rbac.authorization.k8s.io', 'clusterroles');
+
+  it('allows an API server that starts to write its roles, and nobody else', () => {
+    expect(isDenied(specOf({ resourceRules: [EVERYTHING] }), { ...role, userInfo: API_SERVER })).toBe(true);
+    expect(isDenied(spec, { ...role, userInfo: API_SERVER })).toBe(false);
+    expect(isDenied(spec, { ...role, userInfo: { username: 'system:apiserver' } })).toBe(true);
+    expect(isDenied(spec, { ...role, userInfo: { groups: ['system:masters'] } })).toBe(true);
+    expect(isDenied(spec, role)).toBe(true);
+  });
+
+  it('keeps the match conditions that it has, and gets no more than API servers take', () => {
+    const having = (count: number): unknown => {
+      const matchConditions = Array.from({ length: count }, (_, at) => ({
+        name: `c${at}`,
+        expression: 'true',
+      }));
+      const written = withoutItsSources({ ...specOf({ resourceRules: [EVERYTHING] }), matchConditions }, []);
+      return (written as { matchConditions: readonly { name: string }[] }).matchConditions.map(
+        ({ name }) => name,
+      );
+    };
+    expect(having(1)).toEqual(['c0', 'gate.pacto.trianalab.io/no-api-server']);
+    expect(having(64)).toHaveLength(64);
+  });
+
   it('denies the rest', () => {
     expect(isDenied(spec, about('', 'configmaps', 'shop'))).toBe(true);
     expect(isDenied(spec, about('', 'nodes'))).toBe(true);
