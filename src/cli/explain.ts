@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { suggest } from '../config-suggest.ts';
 import { ERROR_CODES, GateError, quote } from '../errors.ts';
 import { PREFLIGHT_CODES } from '../install/preflight/preflight-finding.ts';
 import { FINDING_CODES } from '../policies/finding.ts';
@@ -68,15 +69,34 @@ function explain(
 /** @throws GateError GATE_INPUT_FILE for a code that nobody has */
 function find(all: readonly Explained[], text: string): Explained {
   // As it is copied out of a log line or a denial.
-  const code = text.replace(/^\[|\]$/g, '').toUpperCase();
+  const code = text
+    .replace(/^\[|\]$/g, '')
+    .replace(/[\s-]+/g, '_')
+    .toUpperCase();
   const found = all.find((one) => one.code === code);
   if (found !== undefined) return found;
-  const near = all.map((one) => one.code).filter((one) => one.includes(code) || code.includes(one));
+  const codes = all.map((one) => one.code);
+  const near = codes.filter((one) => one.includes(code) || code.includes(one));
   const hint =
     near.length === 0 ? 'pacto-gate explain lists all' : `did you mean ${near.slice(0, 3).join(', ')}`;
-  throw new GateError('GATE_INPUT_FILE', `there is no code ${quote(text)}: ${hint}`);
+  const meant = near.length === 0 ? suggest(code, codes) : '';
+  throw new GateError('GATE_INPUT_FILE', `there is no code ${quote(text)}${meant}: ${hint}`);
 }
 
-function textOf({ code, of, kind, text }: Explained): string {
-  return [`${code} (${of}${kind === undefined ? '' : `, ${kind}`})`, '', text].join('\n');
+function textOf({ code, of, kind, text, background = [] }: Explained): string {
+  return [
+    `${code} (${of}${kind === undefined ? '' : `, ${kind}`})`,
+    '',
+    withoutLinks(text),
+    ...background.flatMap((part) => ['', `${part.heading}:`, '', withoutLinks(part.text)]),
+  ].join('\n');
+}
+
+/** In a terminal there is nothing to follow: what is on the same page stands below, and of others the address is said. */
+function withoutLinks(markdown: string): string {
+  return markdown.replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_link, label: string, target: string) => {
+    if (target.startsWith('#')) return `${label} (below)`;
+    const address = target.includes(':') ? target : `docs/${target}`;
+    return label === target.split('#')[0] ? address : `${label} (${address})`;
+  });
 }

@@ -6,6 +6,16 @@ export interface Explanation {
   readonly summary: string;
   /** In Markdown, as in the page. */
   readonly text: string;
+  /** Parts of the page that the text links to, which are no section of their own. */
+  readonly background?: readonly Background[];
+}
+
+export interface Background {
+  readonly heading: string;
+  /** As a link names it: `which-fields-may-be-absent`. */
+  readonly anchor: string;
+  /** In Markdown. */
+  readonly text: string;
 }
 
 export interface Explanations {
@@ -43,6 +53,7 @@ async function readPage(name: string): Promise<string> {
 
 /** By the heading of each. */
 function sectionsOf(page: string, chapter: string): ReadonlyMap<string, Explanation> {
+  const parts = backgroundOf(page);
   const [, after = ''] = page.split(`\n## ${chapter}\n`);
   const [body = ''] = after.split('\n## ');
   const sections = body.split(/^### /m).slice(1);
@@ -50,9 +61,28 @@ function sectionsOf(page: string, chapter: string): ReadonlyMap<string, Explanat
     sections.map((section) => {
       const end = section.indexOf('\n');
       const text = section.slice(end).trim();
-      return [section.slice(0, end).trim(), { summary: summaryOf(text), text }];
+      const background = parts.filter(({ anchor }) => text.includes(`](#${anchor})`));
+      const linked = background.length === 0 ? {} : { background };
+      return [section.slice(0, end).trim(), { summary: summaryOf(text), text, ...linked }];
     }),
   );
+}
+
+/** Chapters without sections. */
+function backgroundOf(page: string): readonly Background[] {
+  return page
+    .split(/^## /m)
+    .slice(1)
+    .filter((chapter) => !/^### /m.test(chapter))
+    .map((chapter) => {
+      const end = chapter.indexOf('\n');
+      const heading = chapter.slice(0, end).trim();
+      const anchor = heading
+        .toLowerCase()
+        .replace(/[^\w -]/g, '')
+        .replaceAll(' ', '-');
+      return { heading, anchor, text: chapter.slice(end).trim() };
+    });
 }
 
 function summaryOf(text: string): string {

@@ -41,6 +41,27 @@ describe('explain', () => {
     expect(out).toContain('# good');
   });
 
+  it.each(['LINT_FIELD_UNGUARDED', 'LINT_KEY_UNGUARDED', 'LINT_PARAMS_UNGUARDED'])(
+    'shows with %s what it refers to, once',
+    async (code) => {
+      const { out } = await runCommand(['explain', code]);
+      expect(out).toContain('which fields may be absent (below)');
+      expect(out.split('\nWhich fields may be absent:\n')).toHaveLength(2);
+      expect(out).toContain('- the types of Kubernetes 1.36');
+    },
+  );
+
+  it.each(CODES)('leaves no link in what it says of %s', async (code) => {
+    const { out } = await runCommand(['explain', code]);
+    expect(out).not.toMatch(/\]\([^)\s]+\)/);
+    expect(out.includes('(below)')).toBe(/^[A-Z][\w ]+:$/m.test(out));
+  });
+
+  it('names the page of what is said elsewhere', async () => {
+    const { out } = await runCommand(['explain', 'LINT_NOT_ENFORCED_HERE']);
+    expect(out).toContain('(docs/webhooks.md)');
+  });
+
   it('shows what to do about a denial, and about an error', async () => {
     expect((await runCommand(['explain', 'NODE_CLAIM_MISSING'])).out).toContain('- The operator: ');
     expect((await runCommand(['explain', 'GATE_UNSYNCED'])).out).toContain('(error, retry)');
@@ -48,6 +69,8 @@ describe('explain', () => {
 
   it.each([
     ['one that nobody has', 'LINT_NOTHING', 'pacto-gate explain lists all'],
+    ['one with a letter too few', 'LINT_FIELD_UNGARDED', '(did you mean "LINT_FIELD_UNGUARDED"?)'],
+    ['what lint writes before one', 'Type check', 'did you mean LINT_TYPE_CHECK'],
     ['part of one', 'POD_UNKNOWN', 'did you mean NODE_POD_UNKNOWN'],
   ])('refuses %s with code 2', async (_what, code, hint) => {
     const ran = await runCommand(['explain', code]);
