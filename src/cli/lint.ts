@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { KEYS } from '../config-keys.ts';
+import { suggest } from '../config-suggest.ts';
 import { GateError } from '../errors.ts';
 import {
   LINT_CODES,
@@ -7,6 +8,8 @@ import {
   type LintFinding,
   type LintSeverity,
 } from '../policies/vap/lint-finding.ts';
+import { minorOf } from '../policies/vap/policy-objects.ts';
+import { POLICIES_SINCE } from '../policies/vap/portability.ts';
 import { lintDocuments, type Linted, type TypeWarning } from './lint-policies.ts';
 import { kubectlError } from './kubectl-error.ts';
 import { readObjectFiles } from './object-files.ts';
@@ -45,8 +48,8 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     )
     .option(
       '--from <version>',
-      'warn of what API servers of this version on, as of 1.30, would refuse',
-      parsePolicyVersion,
+      'warn of what API servers from this version on would refuse; 1.30 is the first that has policies',
+      parseFrom,
     )
     .addOption(
       repeated(
@@ -85,10 +88,23 @@ function repeated(flags: string, text: string): Option {
     .default([]);
 }
 
+/** Before it there is nobody who would refuse. */
+function parseFrom(text: string): string {
+  const version = parsePolicyVersion(text);
+  if (minorOf(version) < POLICIES_SINCE) {
+    throw new InvalidArgumentError(
+      `need a version from 1.${String(POLICIES_SINCE)} on: API servers before it have no policies, and a webhook takes what --kube-version takes`,
+    );
+  }
+  return version;
+}
+
 function parseCode(text: string): LintCode {
   const code = text.toUpperCase();
   if (!isLintCode(code))
-    throw new InvalidArgumentError('there is no such code: pacto-gate explain lists them');
+    throw new InvalidArgumentError(
+      `there is no such code${suggest(code, Object.keys(LINT_CODES))}: pacto-gate explain lists them`,
+    );
   return code;
 }
 

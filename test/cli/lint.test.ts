@@ -243,6 +243,13 @@ standard input: ValidatingAdmissionPolicyBinding p: ok
       'there is no policy and no binding in it',
     ],
     ['an unknown release', policy('true'), ['--kube-version', '2.0'], 'from 1.26 to 1.37'],
+    [
+      'API servers without policies',
+      policy('true'),
+      ['--from', '1.29'],
+      'need a version from 1.30 on: API servers before it have no policies',
+    ],
+    ['a code with a letter too few', policy('true'), ['--ignore', 'LINT_TYPE_CHEK'], 'LINT_TYPE_CHECK'],
     ['an unknown code', policy('true'), ['--ignore', 'LINT_NOTHING'], 'there is no such code'],
     ['a definition that is not there', policy('true'), ['--crd', '/nowhere'], 'there is no such file'],
   ])('refuses %s with code 2', async (_what, text, argv, message) => {

@@ -17,7 +17,7 @@ import type { Policy } from './types.ts';
 const FIRST_MINOR = 26;
 const LAST_MINOR = 37;
 /** First minor whose API servers have policies without being asked to: what needs no more than that needs nothing. */
-const POLICIES_SINCE = 30;
+export const POLICIES_SINCE = 30;
 
 export interface ExpressionVersions {
   readonly field: string;
