@@ -182,6 +182,14 @@ for (const { version, enforcement, by } of CASES) {
         const objects = await Promise.all(paths.map((path) => api.demand({ method: 'GET', path })));
         return objects.map(({ metadata }) => metadata?.resourceVersion);
       };
+      // The last words about a round, which come after all that it writes.
+      await until('the first round to be told', () =>
+        Promise.resolve(
+          installer
+            .log()
+            .some(({ message, dimension }) => message === 'policies enforced' && dimension === 'None'),
+        ),
+      );
       const before = await versionsOf();
       // Wakes it: a change that asks for nothing.
       await plane.kubectl(['annotate', 'validatingwebhookconfiguration', 'pacto-gate-node-identity', 'a=b']);
