@@ -102,7 +102,7 @@ function both(resolver: Places, exprs: readonly [Expr, Expr], of: Expr, scope: S
   const [first, second] = [elementsOf(resolver, exprs[0], scope), elementsOf(resolver, exprs[1], scope)];
   if (isEmpty(exprs[0], first)) return { ...second, orNothing: true };
   if (isEmpty(exprs[1], second)) return { ...first, orNothing: true };
-  const filters = [...new Set([...first.filters, ...second.filters])];
+  const filters = eitherOf(first.filters, second.filters);
   if (filters.length > MOST_FILTERS || first.isMap !== second.isMap) return NOTHING_KNOWN;
   return {
     place: anyOf([first.place, second.place]),
@@ -114,4 +114,10 @@ function both(resolver: Places, exprs: readonly [Expr, Expr], of: Expr, scope: S
 
 function isEmpty(expr: Expr, { constants }: Elements): boolean {
   return constants?.length === 0 || (expr.kind === 'map' && expr.entries.length === 0);
+}
+
+/** Where some satisfy no condition, nothing is known of all. */
+function eitherOf(a: Elements['filters'], b: Elements['filters']): Elements['filters'] {
+  const all = [...new Set([...a, ...b])];
+  return all.some(({ length }) => length === 0) ? [[]] : all;
 }

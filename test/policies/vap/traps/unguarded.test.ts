@@ -373,6 +373,11 @@ describe('fields that may be absent', () => {
     expect(found?.message).toContain('(also spec.validations[1].expression)');
   });
 
+  it('knows the elements of many lists put together', () => {
+    const list = Array.from({ length: 200 }, () => `${POD}.containers`).join(' + ');
+    expect(short(traps(`(${list}).all(c, c.env.size() > 0)`))).toEqual(['FIELD c.env']);
+  });
+
   it('is done soon with what would take long', { timeout: 5_000 }, () => {
     const variables = Array.from({ length: 40 }, (_, i) => ({
       name: `v${String(i)}`,
