@@ -187,7 +187,7 @@ for (const { version, enforcement, by } of CASES) {
         Promise.resolve(
           installer
             .log()
-            .some(({ message, dimension }) => message === 'policies enforced' && dimension === 'None'),
+            .some(({ message, dimension }) => message === 'policies enforced' && dimension === by),
         ),
       );
       const before = await versionsOf();
