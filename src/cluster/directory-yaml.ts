@@ -8,6 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as Yaml from 'yaml';
 import type { Document, Node, Pair, ParsedNode, YAMLMap, YAMLSeq } from 'yaml';
 
+import { readJsonDocuments } from './json-documents.ts';
 import { yamlFaultInWords } from './yaml-faults.ts';
 import { plainScalar } from './yaml-scalars.ts';
 
@@ -62,6 +63,8 @@ export interface YamlDocument {
  *   many the reading ends, and the last fault says so.
  */
 export async function readYaml(text: string): Promise<YamlDocument[]> {
+  const json = readJsonDocuments(text);
+  if (json !== undefined) return json.map(({ value, line }) => ({ value, line, itemLines: [] }));
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   const composer = new yaml.Composer({
@@ -273,10 +276,11 @@ class ValueReader {
   }
 
   #readMap(node: YAMLMap): Record<string, unknown> {
-    const merged: Record<string, unknown> = {};
+    let merged: Record<string, unknown> | undefined;
     const own: Record<string, unknown> = {};
     for (const pair of node.items) {
       if (this.#isMerge(pair)) {
+        merged ??= {};
         for (const source of this.#mergeSources(pair)) setAll(merged, source);
         continue;
       }
@@ -284,6 +288,7 @@ class ValueReader {
       if (Object.hasOwn(own, key)) throw new ReadFault(pair.key as Node, 'has a key twice in one map');
       set(own, key, this.read(pair.value));
     }
+    if (merged === undefined) return own;
     setAll(merged, own);
     return merged;
   }
