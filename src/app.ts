@@ -43,6 +43,7 @@ export interface App {
 export async function startApp(config: Config, parts: AppParts): Promise<App> {
   const { clock, log } = parts;
   const undo: (() => Promise<void> | void)[] = [];
+  const serving = Promise.withResolvers<void>();
   try {
     const state = await openState(config, parts);
     undo.push(() => state.close());
@@ -52,12 +53,13 @@ export async function startApp(config: Config, parts: AppParts): Promise<App> {
     const readiness = createReadiness(drain);
     readiness.add(certificateCheck(tls));
     readiness.add({ name: 'sync', run: () => state.unsynced() });
-    const admission = await openAdmission(config, parts, state);
+    const admission = await openAdmission(config, parts, state, serving.promise);
     undo.push(() => admission.close());
     const { policies } = admission;
     if (policies !== undefined) readiness.add({ name: 'policies', run: () => policies.unsynced() });
     const callers = state.callers;
     const served = await listenAll({ config, parts, tls, drain, readiness, admission, callers });
+    serving.resolve();
     undo.push(...served.listeners.map((listener) => () => listener.close()));
     for (const listener of served.listeners) drain.add(listener);
     drain.add({ close: () => closeAll(admission, state, tls) });
@@ -97,13 +99,15 @@ async function listenAll(
   try {
     const admission = await admissionListener(parts);
     listeners.push(admission);
+    // Requests are answered while the rest is made: whoever waits for the probe asks later.
+    const admissionUrl = (await admission.listen()).url;
     const probes = await probesListener(parts, parts.readiness);
     listeners.push(probes);
     const { tls, callers } = parts;
     const metrics = await metricsListener(parts, { metrics: parts.admission.metrics, tls, callers });
     if (metrics !== undefined) listeners.push(metrics);
     const urls = {
-      admission: (await admission.listen()).url,
+      admission: admissionUrl,
       probes: (await probes.listen()).url,
       ...(metrics === undefined ? {} : { metrics: (await metrics.listen()).url }),
     };

@@ -26,14 +26,24 @@ export interface Admission {
   close(): Promise<void>;
 }
 
-/** @throws GateError as `openPolicies`. */
+/**
+ * @param served resolves once requests come in
+ * @throws GateError as `openPolicies`.
+ */
 export async function openAdmission(
   config: Config,
   { clock, log }: AppParts,
   state: State,
+  served?: Promise<void>,
 ): Promise<Admission> {
   const { serverVersion, reviewAccess, cluster } = state;
-  const policies = await openPolicies(config, { clock, log, reviewAccess, cluster });
+  const policies = await openPolicies(config, {
+    clock,
+    log,
+    reviewAccess,
+    cluster,
+    ...(served === undefined ? {} : { served }),
+  });
   const webhooks = webhooksOf(config, {
     serverVersion,
     policies,

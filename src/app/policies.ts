@@ -22,6 +22,8 @@ import type { Webhook } from '../webhooks/webhook.ts';
 export interface PolicyParts extends PolicySourceParts {
   /** Who answers the authorizer's questions; undefined where nobody can. */
   readonly reviewAccess: ReviewAccess | undefined;
+  /** What only says something, and decides nothing, waits for this and for whoever asks meanwhile. */
+  readonly served?: Promise<void>;
 }
 
 export interface EnforcedPolicies {
@@ -46,10 +48,10 @@ export async function loadPolicies(
   config: Pick<Config, 'policies' | 'state' | 'environment'>,
   parts: PolicyParts,
 ): Promise<EnforcedPolicies> {
-  const { clock, log, reviewAccess } = parts;
+  const { reviewAccess, served } = parts;
   const { compatibilityVersion, paramKinds } = config.policies;
   const sources = await openPolicySources(config, parts);
-  const compiled = new CompiledPolicies(sources, minorOf(compatibilityVersion), clock, log);
+  const compiled = new CompiledPolicies(sources, minorOf(compatibilityVersion), parts);
   const webhook = policiesWebhook({
     current: () => compiled.current,
     doubt: () => sources.doubt(),
@@ -57,7 +59,8 @@ export async function loadPolicies(
     paramKinds: paramKinds.map(paramKindOf),
     ...(reviewAccess === undefined ? {} : { reviewAccess }),
   });
-  await compiled.settled();
+  // Whoever serves gives answers before it hears what is to be said about the policies.
+  await (served === undefined ? compiled.settled() : Promise.race([compiled.ready, compiled.settled()]));
   return {
     webhook,
     writers: writersOf(config, parts, sources),
@@ -100,6 +103,8 @@ function writersOf(
 
 /** Compiling lets requests pass after so many milliseconds: less than the budget of a stall, more than a turn costs. */
 const TURN_MS = 8;
+/** The same for what only says something: about an expression. */
+const ASIDE_TURN_MS = 1;
 /** Lines of the log about one change; what is beyond is counted. */
 const MOST_LINES = 50;
 
@@ -117,17 +122,24 @@ class CompiledPolicies {
   readonly #checks: PolicyProblems;
   readonly #stopListening: () => void;
   readonly #first = Promise.withResolvers<void>();
+  readonly #closed = Promise.withResolvers<void>();
+  readonly #served: Promise<void>;
   #made: Made | undefined;
   #problems: readonly PolicyProblem[] = [];
   #isDue = false;
   #making: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(sources: PolicySources, minor: number, clock: Clock, log: Log) {
+  constructor(
+    sources: PolicySources,
+    minor: number,
+    { clock, log, served }: Pick<PolicyParts, 'clock' | 'log' | 'served'>,
+  ) {
     this.#sources = sources;
     this.#minor = minor;
     this.#clock = clock;
     this.#log = log;
+    this.#served = Promise.race([served, this.#closed.promise]);
     this.#checks = new PolicyProblems(this.#cel, minor);
     this.#stopListening = sources.onChange(() => this.#wake());
     this.#wake();
@@ -157,6 +169,7 @@ class CompiledPolicies {
   async close(): Promise<void> {
     this.#stopListening();
     this.#isClosed = true;
+    this.#closed.resolve();
     await this.#making;
   }
 
@@ -192,7 +205,9 @@ class CompiledPolicies {
     if (set === undefined) return;
     if (!isSame) this.#made = { policies, bindings, set };
     this.#first.resolve();
-    const problems = await this.#inTurns(this.#checks.find(found, set));
+    await this.#served;
+    if (this.#isClosed) return;
+    const problems = await this.#inTurns(this.#checks.find(found, set), ASIDE_TURN_MS);
     if (problems !== undefined) this.#say(policies.length, problems, before === undefined ? 'first' : isSame);
   }
 
@@ -206,15 +221,15 @@ class CompiledPolicies {
   }
 
   /** @returns undefined where it was closed meanwhile */
-  async #inTurns<T>(steps: Generator<void, T>): Promise<T | undefined> {
-    let turnMs = this.#clock.monotonic();
+  async #inTurns<T>(steps: Generator<void, T>, turnMs = TURN_MS): Promise<T | undefined> {
+    let sinceMs = this.#clock.monotonic();
     for (;;) {
       const next = steps.next();
       if (next.done === true) return next.value;
-      if (this.#clock.monotonic() - turnMs < TURN_MS) continue;
+      if (this.#clock.monotonic() - sinceMs < turnMs) continue;
       await nextTurn();
       if (this.#isClosed) return undefined;
-      turnMs = this.#clock.monotonic();
+      sinceMs = this.#clock.monotonic();
     }
   }
 
