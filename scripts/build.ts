@@ -5,7 +5,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { rolldown, type ChunkingContext } from 'rolldown';
+import { rolldown, type ChunkingContext, type Plugin } from 'rolldown';
 
 const OUT = 'dist';
 const SOURCES = join(import.meta.dirname, '..', 'src');
@@ -49,10 +49,42 @@ function closureOf(roots: readonly string[], modules: ChunkingContext): Set<stri
   return found;
 }
 
+/** Parts of Node that libraries load and that serving does not use. */
+const UNUSED_BUILTINS = new Set(['assert', 'http2', 'v8']);
+const LATE = '\0late:';
+
+/**
+ * Loads them where they are first used: of `assert` all that is used is a check that holds. Together they cost a start
+ * some six milliseconds.
+ */
+const lateBuiltins: Plugin = {
+  name: 'late-builtins',
+  resolveId(source, importer, { kind }) {
+    const name = source.replace(/^node:/, '');
+    const isLate =
+      kind === 'require-call' && UNUSED_BUILTINS.has(name) && importer?.startsWith(LATE) === false;
+    return isLate ? `${LATE}${name}` : null;
+  },
+  load(id) {
+    if (!id.startsWith(LATE)) return null;
+    return {
+      moduleType: 'js',
+      code: `let loaded;
+const load = () => (loaded ??= require('node:${id.slice(LATE.length)}'));
+module.exports = new Proxy(function late() {}, {
+  apply: (_, __, given) => (given[0] ? undefined : load()(...given)),
+  get: (_, key) => load()[key],
+});
+`,
+    };
+  },
+};
+
 async function bundle(commit: string, version: string): Promise<void> {
   const build = await rolldown({
     input: { 'pacto-gate': 'src/main.ts', handle: 'src/handle.ts' },
     platform: 'node',
+    plugins: [lateBuiltins],
     transform: { define: { BUILD_COMMIT: JSON.stringify(commit), BUILD_VERSION: JSON.stringify(version) } },
     treeshake: true,
   });

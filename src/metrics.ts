@@ -112,6 +112,8 @@ export interface Metrics {
   observeInstaller(read: () => InstallerFacts): void;
   /** Asked at each scrape: lines of the log that were lost. */
   observeLostLines(read: () => number): void;
+  /** Media type of a scrape. */
+  readonly contentType: string;
   /** The text of a scrape, and its media type. */
   scrape(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -157,6 +159,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     observeTlsExpiry: tlsObserver(registry),
     observeWatches: (read) => addWatches(registry, read),
     observePolicies: (read) => addPolicies(registry, read),
+    contentType: registry.contentType,
     observeInstaller: (read) => addInstaller(registry, read),
     observeLostLines(read) {
       counterOf(registry, 'pacto_gate_log_lines_lost_total', 'Lines of the log that nobody took.', read);

@@ -92,9 +92,8 @@ export async function metricsListener(
       'metrics over HTTPS',
       'set metrics.plain true with metrics.host 127.0.0.1, or metrics.enabled false',
     );
-  const { contentType } = await metrics.scrape();
   registerMetrics(listener, async () => (await metrics.scrape()).body, {
-    mediaType: contentType,
+    mediaType: metrics.contentType,
     ...(!plain && callers !== undefined ? { guard: metricsGuard(callers) } : {}),
   });
   return listener;
