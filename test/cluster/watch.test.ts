@@ -1,117 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Cluster, ListOptions, Page, WatchEvent, WatchOptions } from '../../src/cluster/cluster.ts';
-import { POD } from '../../src/cluster/kinds.ts';
+import type { ListOptions } from '../../src/cluster/cluster.ts';
 import type { KubeObject } from '../../src/cluster/objects.ts';
-import {
-  createReflector,
-  type Change,
-  type Reflector,
-  type ReflectorOptions,
-  type ReflectorReport,
-} from '../../src/cluster/watch.ts';
-import { GateError } from '../../src/errors.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { aPod } from '../support/rest-cluster.ts';
+import type { Change, Reflector } from '../../src/cluster/watch.ts';
 import { until } from '../support/until.ts';
-
-function pod(name: string, version: string, rest: Partial<KubeObject> = {}): KubeObject {
-  const made = aPod(name, 'web', rest);
-  return { ...made, metadata: { ...made.metadata, resourceVersion: version } };
-}
-
-function page(version: string, items: KubeObject[], continueToken?: string): Page {
-  return { items, resourceVersion: version, ...(continueToken !== undefined && { continueToken }) };
-}
-
-function refused(
-  code: 'GATE_CLUSTER_GONE' | 'GATE_CLUSTER_UNREACHABLE' | 'GATE_CLUSTER_ANSWER',
-  fields = {},
-): GateError {
-  return new GateError(code, 'scripted', { fields });
-}
-
-type WatchStep = WatchEvent | Error | 'end';
-
-/** A watch that the test feeds. */
-class ScriptedWatch {
-  readonly options: WatchOptions;
-  readonly #steps: WatchStep[] = [];
-  #wake: () => void = () => undefined;
-
-  constructor(options: WatchOptions) {
-    this.options = options;
-    options.signal?.addEventListener('abort', () => this.send(options.signal?.reason as Error));
-  }
-
-  send(...steps: WatchStep[]): void {
-    this.#steps.push(...steps);
-    this.#wake();
-  }
-
-  async *events(): AsyncGenerator<WatchEvent, void> {
-    for (;;) {
-      const step = this.#steps.shift();
-      if (step === undefined) await new Promise<void>((resolve) => (this.#wake = resolve));
-      else if (step === 'end') return;
-      else if (step instanceof Error) throw step;
-      else yield step;
-    }
-  }
-}
-
-/** Answers lists one after the other (the last again and again), and hands watches to the test. */
-class ScriptedCluster implements Pick<Cluster, 'list' | 'watch'> {
-  readonly lists: ListOptions[] = [];
-  readonly watches: ScriptedWatch[] = [];
-  readonly #answers: (Page | Error)[];
-
-  constructor(...answers: (Page | Error)[]) {
-    this.#answers = answers;
-  }
-
-  list(_kind: unknown, options: ListOptions = {}): Promise<Page> {
-    this.lists.push(options);
-    const answer = this.#answers.length > 1 ? this.#answers.shift() : this.#answers[0];
-    return answer instanceof Error || answer === undefined
-      ? Promise.reject(answer ?? new Error('no list is scripted'))
-      : Promise.resolve(answer);
-  }
-
-  watch(_kind: unknown, options: WatchOptions): AsyncIterable<WatchEvent> {
-    const watch = new ScriptedWatch(options);
-    this.watches.push(watch);
-    return watch.events();
-  }
-
-  /** The n-th watch, as soon as it is open. */
-  async nextWatch(n: number): Promise<ScriptedWatch> {
-    await until(`watch ${n} is open`, () => this.watches.length >= n);
-    return this.watches[n - 1]!;
-  }
-}
+import { page, pod, reflect as startReflector, refused, ScriptedCluster } from './support/scripted-watch.ts';
 
 const running: Reflector[] = [];
 afterEach(() => Promise.all(running.splice(0).map((one) => one.stop())));
 
-function reflect(
-  cluster: ScriptedCluster,
-  options: Partial<ReflectorOptions> = {},
-): { reflector: Reflector; clock: FakeClock; changes: Change[]; reports: ReflectorReport[] } {
-  const clock = new FakeClock();
-  const changes: Change[] = [];
-  const reports: ReflectorReport[] = [];
-  const reflector = createReflector({
-    cluster,
-    kind: POD,
-    clock,
-    random: () => 0,
-    onChange: (change) => changes.push(change),
-    report: (report) => reports.push(report),
-    ...options,
-  });
-  running.push(reflector);
-  reflector.start();
-  return { reflector, clock, changes, reports };
+function reflect(...args: Parameters<typeof startReflector>): ReturnType<typeof startReflector> {
+  const started = startReflector(...args);
+  running.push(started.reflector);
+  return started;
 }
 
 const names = (reflector: Reflector): string[] =>
@@ -372,69 +272,6 @@ describe('the watch', () => {
     (await cluster.nextWatch(1)).send({ type: 'ADDED', object: pod('a', '6') });
     await until('it is stored', () => reflector.store.size === 1);
     expect(reflector.usable()).toBe(true);
-  });
-});
-
-describe('freshness', () => {
-  it('counts from the last list, event or bookmark; decisions may stand on it for 150 s', async () => {
-    const cluster = new ScriptedCluster(page('5', []));
-    const { reflector, clock } = reflect(cluster);
-    const watch = await cluster.nextWatch(1);
-    await clock.advance(150_000);
-    expect([reflector.freshnessMs(), reflector.usable()]).toEqual([150_000, true]);
-    await clock.advance(1);
-    expect([reflector.synced(), reflector.usable()]).toEqual([true, false]);
-    watch.send({ type: 'BOOKMARK', resourceVersion: '6' });
-    await until('it is heard', () => reflector.freshnessMs() === 0);
-    expect(reflector.usable()).toBe(true);
-  });
-
-  it('is not renewed by a watch that ends in good order without a word', async () => {
-    const cluster = new ScriptedCluster(page('5', []));
-    const { reflector, clock } = reflect(cluster);
-    const watch = await cluster.nextWatch(1);
-    await clock.advance(5000);
-    watch.send('end');
-    await cluster.nextWatch(2);
-    expect(reflector.freshnessMs()).toBe(5000);
-  });
-});
-
-describe('a watch that ends in good order', () => {
-  it.each([
-    ['is begun with a list where nothing was heard for half a minute: bookmarks may never come', 30_001, 2],
-    ['goes on where it was, where something was heard', 30_000, 1],
-  ])('%s', async (_title, silentMs, lists) => {
-    const cluster = new ScriptedCluster(page('5', []), page('9', [pod('a', '8')]));
-    const { reflector, clock } = reflect(cluster);
-    const watch = await cluster.nextWatch(1);
-    await clock.advance(70_000);
-    watch.send({ type: 'BOOKMARK', resourceVersion: '6' });
-    await until('it is heard', () => reflector.freshnessMs() === 0);
-    await clock.advance(silentMs);
-    watch.send('end');
-    const second = await cluster.nextWatch(2);
-    expect([cluster.lists.length, second.options.resourceVersion]).toEqual([lists, lists === 2 ? '9' : '6']);
-    expect(reflector.freshnessMs()).toBe(lists === 2 ? 0 : silentMs);
-  });
-});
-
-describe('a watch that could not be had for 150 s', () => {
-  it('is begun with a list, which tells the state at once', async () => {
-    const cluster = new ScriptedCluster(page('5', []), page('9', [pod('a', '8')]));
-    const { reflector, clock } = reflect(cluster);
-    (await cluster.nextWatch(1)).send(refused('GATE_CLUSTER_UNREACHABLE'));
-    await until('it waits', () => clock.waiting === 1);
-    // The second watch stands for all that time without a word, and breaks.
-    await clock.advance(10_000);
-    const second = await cluster.nextWatch(2);
-    expect(second.options.resourceVersion).toBe('5');
-    await clock.advance(150_000);
-    second.send(refused('GATE_CLUSTER_UNREACHABLE'));
-    await until('it waits', () => clock.waiting === 1);
-    await clock.advance(10_000);
-    expect((await cluster.nextWatch(3)).options.resourceVersion).toBe('9');
-    expect([reflector.usable(), reflector.store.size]).toEqual([true, 1]);
   });
 });
 
