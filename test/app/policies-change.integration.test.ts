@@ -105,7 +105,8 @@ describe('compiling', () => {
     followed.write(
       policyObject('large', {
         spec: {
-          validations: Array.from({ length: 1_000 }, (_, index) => ({
+          // Long enough for many turns, however fast the machine is.
+          validations: Array.from({ length: 5_000 }, (_, index) => ({
             expression: `!has(object.data) || object.data.all(k, k.startsWith('a${String(index)}') || k.size() < 10)`,
           })),
         },
