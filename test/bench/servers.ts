@@ -205,15 +205,9 @@ export class ServerStarter {
       'log-format': 'json',
     };
     const args = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]);
-    return [process.execPath, ...NODE_FLAGS, ...nodeFlags, this.bundle, 'serve', ...args];
+    return [process.execPath, ...nodeFlags, this.bundle, 'serve', ...args];
   }
 }
-
-/**
- * As the image starts it (docs/webhooks.md): the young generation of the heap grows to 2 MiB a space instead of 16, which
- * is all that reviews need, and gives back some 10 MiB.
- */
-const NODE_FLAGS: readonly string[] = ['--max-semi-space-size=2'];
 
 /** Ports that nobody listens on now. */
 async function freePorts(count: number): Promise<readonly number[]> {
