@@ -1,4 +1,5 @@
 /** From the configuration to the webhook entries: the one way, for whoever writes, compares or simulates them. */
+import { namespacesOfGate } from './target.ts';
 import type { Config } from '../config.ts';
 import type { ClientTarget } from '../policies/entry.ts';
 import { identityEntries, type IdentityEntries } from '../policies/identity/entries.ts';
@@ -46,13 +47,7 @@ export function entriesOf(
       policies: (found?.policies ?? []).map(({ policy }) => policy),
       bindings: (found?.bindings ?? []).map(({ binding }) => binding),
       ...(served === undefined ? {} : { served }),
-      excludedNamespaces: [
-        ...policies.excludedNamespaces,
-        // Where the servers are is part of the gate, wherever the installer may run.
-        ...(beside === undefined ? [] : [beside]),
-        // A policy that denies everything must not keep the ConfigMap that it comes from.
-        ...(policies.sources.includes('configMaps') ? policies.namespaces : []),
-      ],
+      excludedNamespaces: [...policies.excludedNamespaces, ...namespacesOfGate(config, of.target)],
       ...(own === undefined ? {} : { ownNamespace: own }),
       writers: policies.sources.includes('customResources'),
       ...of,

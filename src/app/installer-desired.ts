@@ -1,9 +1,8 @@
 /** What the installer is to bring about, out of the configuration, the policies and what the API server serves. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { entriesOf } from './entries.ts';
-import { policyNamespaces } from './policy-settings.ts';
 import type { PolicySources } from './policy-sources.ts';
-import { gateNamespaceOf } from './target.ts';
+import { namespacesOfGate } from './target.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster, ServedResource } from '../cluster/cluster.ts';
 import type { ServerVersionFollower } from '../cluster/server-version.ts';
@@ -77,7 +76,7 @@ export class InstallerDesired {
       policyEntries: entries.policies.configuration,
       otherEntries: [entries.identity.configuration],
       reach: entries.policies.reach,
-      keptNamespaces: this.#keptNamespaces(),
+      keptNamespaces: namespacesOfGate(this.#config, target),
       incomplete: [...sources.incomplete(), ...(doubt === undefined ? [] : [doubt.message])],
       target,
       ...(caBundle === undefined ? {} : { caBundle }),
@@ -86,17 +85,6 @@ export class InstallerDesired {
 
   report(...[desired, enforced, cluster, signal]: Parameters<InstallerOptions['report']>): Promise<void> {
     return this.#status.write(desired, enforced, cluster, signal);
-  }
-
-  #keptNamespaces(): readonly string[] {
-    const { target } = this.#parts;
-    const own = gateNamespaceOf(this.#config);
-    return [
-      ...(own === undefined ? [] : [own]),
-      // Where the servers are is part of the gate, wherever the installer may run.
-      ...('service' in target ? [target.service.namespace] : []),
-      ...policyNamespaces(this.#config),
-    ];
   }
 
   /** @throws GateError where a server is away of which nobody knows what it serves. */

@@ -20,7 +20,7 @@ import { followServerVersion, type ServerVersionFollower } from '../cluster/serv
 import type { Config } from '../config.ts';
 import { GateError } from '../errors.ts';
 import { createCallers, type Callers } from '../http/callers.ts';
-import { checkBundle, plainBundle } from '../http/certificate.ts';
+import { publicBundle } from '../http/certificate.ts';
 import { createDrain } from '../http/drain.ts';
 import { createReadiness } from '../http/probes.ts';
 import { createReviewCap } from '../http/review-cap.ts';
@@ -137,22 +137,15 @@ async function followBundle(config: Config, { clock, log }: AppParts): Promise<B
   if (caFile === undefined)
     return { caBundle: () => undefined, onBundle: () => undefined, close: () => undefined };
   let listener: () => void = () => undefined;
-  const take = (pem: string): string => {
-    checkBundle(pem, caFile);
-    // A key beside the certificates would be published to everybody who may read webhook configurations.
-    if (pem.includes('PRIVATE KEY'))
-      throw new GateError('GATE_TLS_FILE', `${caFile}: holds a private key: give the CA certificates alone`);
-    return plainBundle(pem);
-  };
   const first = await readTogether([caFile]);
-  let bundle = take(first[0] ?? '');
+  let bundle = publicBundle(first[0] ?? '', caFile);
   const watch = watchFiles({
     paths: [caFile],
     first,
     directories: [dirname(caFile)],
     clock,
     take([pem = '']) {
-      bundle = take(pem);
+      bundle = publicBundle(pem, caFile);
       log.info('CA certificates replaced', { file: caFile });
       listener();
     },

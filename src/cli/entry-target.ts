@@ -1,8 +1,8 @@
 /** Where the entries that a command writes point: options, or the section installer of the configuration. */
 import { InvalidArgumentError, type Command } from 'commander';
+import { targetOf as configuredTarget } from '../app/target.ts';
 import type { Config } from '../config.ts';
-import { GateError } from '../errors.ts';
-import { checkBundle, plainBundle } from '../http/certificate.ts';
+import { publicBundle } from '../http/certificate.ts';
 import type { ClientTarget } from '../policies/entry.ts';
 import { readInputFile } from './input-file.ts';
 
@@ -33,27 +33,16 @@ export function addTargetOptions(command: Command): void {
 }
 
 /** Either of them says it, and not both: what the options say goes before the configuration. */
-export function targetOf({ service, url }: TargetOptions, { installer }: Config): ClientTarget {
+export function targetOf({ service, url }: TargetOptions, config: Config): ClientTarget {
   if (service !== undefined) return { service };
-  if (url !== undefined) return { url };
-  return installer.service === undefined
-    ? { url: installer.url ?? '' }
-    : { service: parseService(installer.service) };
+  return url === undefined ? (configuredTarget(config) ?? { url: '' }) : { url };
 }
 
 /** @throws GateError GATE_INPUT_FILE */
 export async function bundleOf(options: TargetOptions, { installer }: Config): Promise<string | undefined> {
   const file = options.caFile ?? installer.caFile;
   if (file === undefined) return undefined;
-  const pem = await readInputFile(file);
-  checkBundle(pem, `file ${file}`);
-  // A key beside the certificates would be published to everybody who may read webhook configurations.
-  if (pem.includes('PRIVATE KEY'))
-    throw new GateError(
-      'GATE_INPUT_FILE',
-      `file ${file}: holds a private key: give the CA certificates alone`,
-    );
-  return plainBundle(pem);
+  return publicBundle(await readInputFile(file), `file ${file}`, 'GATE_INPUT_FILE');
 }
 
 const LABEL = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?';

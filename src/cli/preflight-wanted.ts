@@ -13,11 +13,10 @@ import type { Wanted } from '../install/preflight/preflight.ts';
 import { finding, type Finding, type Unknown } from '../install/preflight/preflight-finding.ts';
 import { silentLog } from '../log.ts';
 import type { ClientTarget } from '../policies/entry.ts';
+import { IDENTITY_CONFIGURATION } from '../policies/identity/entries.ts';
 import { POLICIES_CONFIGURATION, type PolicyReach, type ServedResource } from '../policies/vap/entries.ts';
 import type { SourcedPolicies } from '../policies/vap/sources.ts';
 import { bundleOf } from './entry-target.ts';
-
-const IDENTITY_CONFIGURATION = 'pacto-gate-node-identity';
 
 export interface WantedParts {
   readonly cluster: Cluster;

@@ -158,6 +158,19 @@ export function plainBundle(pem: string): string {
   return (pem.match(PEM_CERTIFICATE) ?? []).map((block) => `${block}\n`).join('');
 }
 
+/**
+ * A bundle as it is to be published in webhook configurations: its certificates, and nothing else.
+ *
+ * @throws GateError as checkBundle, and with `code` for a private key beside the certificates: it would be published to
+ *   everybody who may read webhook configurations
+ */
+export function publicBundle(pem: string, where: string, code: ErrorCode = 'GATE_TLS_FILE'): string {
+  checkBundle(pem, where);
+  if (pem.includes('PRIVATE KEY'))
+    throw new GateError(code, `${where}: holds a private key: give the CA certificates alone`);
+  return plainBundle(pem);
+}
+
 /** Longer chains than a leaf, some intermediates and a root are somebody's mistake. */
 const CHAIN_LENGTH = 8;
 

@@ -1,4 +1,6 @@
 /** The webhook entries that a cluster has just now, whoever wrote them. */
+import { IDENTITY_CONFIGURATION } from '../../policies/identity/entries.ts';
+import { POLICIES_CONFIGURATION } from '../../policies/vap/entries.ts';
 import type { KubeObject } from '../../cluster/objects.ts';
 import type { ReachableEntry } from '../../policies/entry-reach.ts';
 import type { LabelSelector } from '../../policies/vap/types.ts';
@@ -51,7 +53,7 @@ export interface LiveClient {
 /** Paths that the gate alone serves (design §5). */
 const OUR_PATHS =
   /^\/(?:validate\/(?:policies\/|policy-writers$|node-identity(?:\/|$)|delivery\/)|mutate\/delivery\/)/;
-const OUR_NAMES: ReadonlySet<string> = new Set(['pacto-gate-policies', 'pacto-gate-node-identity']);
+const OUR_NAMES: ReadonlySet<string> = new Set([POLICIES_CONFIGURATION, IDENTITY_CONFIGURATION]);
 const POLICY_PATH = /^\/validate\/policies\/([^/]+)$/;
 
 /** https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/: its defaults. */

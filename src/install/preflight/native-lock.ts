@@ -3,6 +3,7 @@
  * the kinds and namespaces of the gate out of what it writes (native-form.ts); what `generate policies` writes, and what
  * somebody changed, has the reach that its rules name.
  */
+import { NAMESPACE_NAME_LABEL } from '../../policies/entry.ts';
 import { NATIVE_POLICY_BINDING } from '../../cluster/kinds.ts';
 import type { KubeObject } from '../../cluster/objects.ts';
 import { Cel } from '../../policies/cel/cel.ts';
@@ -62,7 +63,7 @@ function knownOf(namespaces: ReadonlyMap<string, Labels>): Evidence {
     namespace: (name) => ({
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name, labels: namespaces.get(name) ?? { 'kubernetes.io/metadata.name': name } },
+      metadata: { name, labels: namespaces.get(name) ?? { [NAMESPACE_NAME_LABEL]: name } },
     }),
     paramKind: () => undefined,
     params: () => undefined,

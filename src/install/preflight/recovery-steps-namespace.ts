@@ -1,4 +1,5 @@
 /** What must pass in the gate's own namespace for it to serve: addresses, certificates, Leases, the Namespace itself. */
+import { NAMESPACE_NAME_LABEL } from '../../policies/entry.ts';
 import { CONFIG_MAP, LEASE, NAMESPACE } from '../../cluster/kinds.ts';
 import { EMPTY_SLICE, leaseFields } from './recovery-bodies.ts';
 import {
@@ -130,7 +131,7 @@ export function namespaceDrafts({ namespace, namespaceLabels }: HousedSite): rea
   const own = about({
     kind: NAMESPACE,
     name: namespace,
-    labels: { ...namespaceLabels, 'kubernetes.io/metadata.name': namespace },
+    labels: { ...namespaceLabels, [NAMESPACE_NAME_LABEL]: namespace },
     fields: { spec: { finalizers: ['kubernetes'] } },
     need: 'necessary',
   });

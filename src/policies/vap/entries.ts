@@ -13,7 +13,7 @@ import {
   type WebhookConfiguration,
   type WebhookRule,
 } from '../entry.ts';
-import { policyEntryName, policyPath, WRITERS_ENTRY, WRITERS_PATH } from './entry-name.ts';
+import { OWN_GROUP, policyEntryName, policyPath, WRITERS_ENTRY, WRITERS_PATH } from './entry-name.ts';
 import { withoutNamed, writtenOut } from './narrow.ts';
 import {
   KUBELET_NAMESPACE,
@@ -21,7 +21,6 @@ import {
   LEASES,
   meets,
   NO_API_SERVER,
-  OWN_GROUP,
   WRITTEN_BY_API_SERVER,
   type Family,
 } from './never-reached.ts';

@@ -1,10 +1,13 @@
 /** How the webhook entry of a policy is called, and where it is answered (design decision 16). */
 
+/** API group of the kinds that are ours (design decision 27). */
+export const OWN_GROUP = 'gate.pacto.trianalab.io';
+
 /** `{policy}` is the name of the policy. */
 export const POLICIES_PATH = '/validate/policies/{policy}';
 
 /** The entry that checks whoever writes policies of our own group (design decision 17). */
-export const WRITERS_ENTRY = 'policy-writers.gate.pacto.trianalab.io';
+export const WRITERS_ENTRY = `policy-writers.${OWN_GROUP}`;
 export const WRITERS_PATH = '/validate/policy-writers';
 
 /**
@@ -16,7 +19,7 @@ export const CANARY_NAME = 'pacto-gate-canary';
 /** Labels that the name of an entry needs at least. */
 const LEAST_LABELS = 3;
 /** Names below it are those of our own entries. */
-const OWN = '.gate.pacto.trianalab.io';
+const OWN = `.${OWN_GROUP}`;
 const SUFFIX = `.policies${OWN}`;
 
 /** No two policies have the same entry, and none has one that is called like an entry of ours. */

@@ -10,10 +10,10 @@ import {
   meets,
   NEVER_ASKED,
   NEVER_REACHED,
-  OWN_GROUP,
   withEquivalents,
   type Family,
 } from './never-reached.ts';
+import { OWN_GROUP } from './entry-name.ts';
 import type { NamedRule } from './types.ts';
 
 export interface NarrowRules {

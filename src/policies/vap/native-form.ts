@@ -4,7 +4,8 @@
  * starts ends if it cannot, and nobody could take the policy away then.
  */
 import { NAMESPACE_NAME_LABEL } from '../entry.ts';
-import { meets, NO_API_SERVER, OWN_GROUP, WRITTEN_BY_API_SERVER } from './never-reached.ts';
+import { meets, NO_API_SERVER, WRITTEN_BY_API_SERVER } from './never-reached.ts';
+import { OWN_GROUP } from './entry-name.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

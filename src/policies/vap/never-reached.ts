@@ -3,6 +3,7 @@
  * cluster needs to recover while the gate is down, and what the gate needs for its own cure.
  */
 import { EXEMPT_GROUP, EXEMPT_RESOURCES } from '../entry-reach.ts';
+import { OWN_GROUP } from './entry-name.ts';
 
 /** A resource with all of its subresources, in every version. */
 export interface Family {
@@ -15,7 +16,6 @@ export interface Family {
   readonly isLost: boolean;
 }
 
-export const OWN_GROUP = 'gate.pacto.trianalab.io';
 export const LEASE_GROUP = 'coordination.k8s.io';
 export const LEASES = 'leases';
 /** Where kubelets renew the Leases by which nodes count as alive. */

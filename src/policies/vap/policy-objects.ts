@@ -1,10 +1,11 @@
 /** Policies and bindings out of the objects of some files, as the API server would hold them. */
 import type { KubeObject } from '../../cluster/objects.ts';
+import { OWN_GROUP } from './entry-name.ts';
 import { readBinding, readPolicy, type Read } from './read.ts';
 import type { Binding, Policy } from './types.ts';
 
 /** Groups whose policies are the same but for the group (design decision 17). */
-const GROUPS: ReadonlySet<string> = new Set(['admissionregistration.k8s.io', 'gate.pacto.trianalab.io']);
+const GROUPS: ReadonlySet<string> = new Set(['admissionregistration.k8s.io', OWN_GROUP]);
 
 export type PolicyKind = 'ValidatingAdmissionPolicy' | 'ValidatingAdmissionPolicyBinding';
 

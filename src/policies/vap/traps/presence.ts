@@ -1,4 +1,5 @@
 /** Which fields of an object are there: always, perhaps or never. */
+import { NAMESPACE_NAME_LABEL } from '../../entry.ts';
 import type { GroupVersionKind } from '../../../cluster/objects.ts';
 import { kindText, type OpenApiSchema, type OpenApiTypes } from '../openapi-schema.ts';
 
@@ -116,7 +117,6 @@ const IN_EVERY_OBJECT: ReadonlyMap<string, Presence> = new Map<string, Presence>
   ['metadata.managedFields', 'unknown'],
   ['metadata.selfLink', 'unknown'],
 ]);
-const LABEL_OF_NAME = 'kubernetes.io/metadata.name';
 
 export class ObjectPresence {
   readonly #types: OpenApiTypes;
@@ -160,7 +160,7 @@ export class ObjectPresence {
       path: `${path}${name}.`,
     });
     if (schema.additionalProperties !== undefined) {
-      const presence = name === LABEL_OF_NAME && path === 'metadata.labels.' ? 'unknown' : 'optional';
+      const presence = name === NAMESPACE_NAME_LABEL && path === 'metadata.labels.' ? 'unknown' : 'optional';
       return { presence, place: below(schema.additionalProperties) };
     }
     const properties = schema.properties ?? {};

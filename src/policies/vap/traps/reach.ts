@@ -1,4 +1,5 @@
 /** What a policy is asked about that it had better not be, or is not asked about although it says so. */
+import { NAMESPACE_NAME_LABEL } from '../../entry.ts';
 import { selects } from '../label-selector.ts';
 import { finding, type LintFinding } from '../lint-finding.ts';
 import { takenFrom } from '../reach.ts';
@@ -85,7 +86,7 @@ function systemTraps(
 }
 
 function namespaceLabels(name: string): Readonly<Record<string, string>> {
-  return { 'kubernetes.io/metadata.name': name };
+  return { [NAMESPACE_NAME_LABEL]: name };
 }
 
 /** vap.md M06. */
