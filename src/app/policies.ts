@@ -1,6 +1,7 @@
 /** The policies in force, compiled and followed, and what is to be said about them. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { CatchUp } from './catch-up.ts';
 import { openPolicySources, type PolicySources, type PolicySourceParts } from './policy-sources.ts';
 import { PolicyProblems, type PolicyProblem } from './policy-problems.ts';
 import type { ReviewAccess } from '../cluster/access-reviews.ts';
@@ -120,15 +121,13 @@ class CompiledPolicies {
   readonly #log: Log;
   readonly #cel = new Cel();
   readonly #checks: PolicyProblems;
+  readonly #catchUp: CatchUp;
   readonly #stopListening: () => void;
   readonly #first = Promise.withResolvers<void>();
   readonly #closed = Promise.withResolvers<void>();
   readonly #served: Promise<void>;
   #made: Made | undefined;
   #problems: readonly PolicyProblem[] = [];
-  #isDue = false;
-  #making: Promise<void> | undefined;
-  #isClosed = false;
 
   constructor(
     sources: PolicySources,
@@ -141,8 +140,12 @@ class CompiledPolicies {
     this.#log = log;
     this.#served = Promise.race([served, this.#closed.promise]);
     this.#checks = new PolicyProblems(this.#cel, minor);
-    this.#stopListening = sources.onChange(() => this.#wake());
-    this.#wake();
+    this.#catchUp = new CatchUp(
+      () => this.#makeAll(),
+      (error) => log.error('policies not compiled', { err: error }),
+    );
+    this.#stopListening = sources.onChange(() => this.#catchUp.wake());
+    this.#catchUp.wake();
   }
 
   get current(): PolicySnapshot | undefined {
@@ -162,37 +165,21 @@ class CompiledPolicies {
     return this.#first.promise;
   }
 
-  async settled(): Promise<void> {
-    await this.#making;
+  settled(): Promise<void> {
+    return this.#catchUp.settled();
   }
 
   async close(): Promise<void> {
     this.#stopListening();
-    this.#isClosed = true;
+    const closed = this.#catchUp.close();
     this.#closed.resolve();
-    await this.#making;
+    await closed;
   }
 
-  #wake(): void {
-    this.#isDue = true;
-    this.#making ??= this.#makeAll();
-  }
-
-  /** Never rejects: what is in force stays so. */
+  /** Where it throws, what is in force stays so. */
   async #makeAll(): Promise<void> {
-    // Several changes come in one turn.
-    await nextTurn();
-    while (this.#isDue && !this.#isClosed) {
-      this.#isDue = false;
-      // A part of the policies, or of their bindings, is not what anybody wrote.
-      if (this.#sources.unsynced() !== undefined) continue;
-      try {
-        await this.#make(this.#sources.current());
-      } catch (error) {
-        this.#log.error('policies not compiled', { err: error });
-      }
-    }
-    this.#making = undefined;
+    // A part of the policies, or of their bindings, is not what anybody wrote.
+    if (this.#sources.unsynced() === undefined) await this.#make(this.#sources.current());
   }
 
   async #make(found: SourcedPolicies): Promise<void> {
@@ -206,7 +193,7 @@ class CompiledPolicies {
     if (!isSame) this.#made = { policies, bindings, set };
     this.#first.resolve();
     await this.#served;
-    if (this.#isClosed) return;
+    if (this.#catchUp.isClosed) return;
     const problems = await this.#inTurns(this.#checks.find(found, set), ASIDE_TURN_MS);
     if (problems !== undefined) this.#say(policies.length, problems, before === undefined ? 'first' : isSame);
   }
@@ -228,7 +215,7 @@ class CompiledPolicies {
       if (next.done === true) return next.value;
       if (this.#clock.monotonic() - sinceMs < turnMs) continue;
       await nextTurn();
-      if (this.#isClosed) return undefined;
+      if (this.#catchUp.isClosed) return undefined;
       sinceMs = this.#clock.monotonic();
     }
   }

@@ -1,5 +1,5 @@
 /** The policies that the configuration names, wherever they come from, as they are just now. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CatchUp } from './catch-up.ts';
 import { ConfigMapPolicies, type ConfigMapProblem } from './policy-config-maps.ts';
 import { listPolicies, watchPolicies, type FeedCluster, type PolicyFeed } from './policy-feeds.ts';
 import { readPolicyFiles } from './policy-files.ts';
@@ -90,6 +90,7 @@ class FollowedPolicies implements PolicySources {
   readonly #ofFiles: readonly SourcedObject[];
   readonly #parts: WatchParts;
   readonly #settings: Settings;
+  readonly #catchUp: CatchUp;
   readonly #maps = new ConfigMapPolicies();
   readonly #known = new WeakMap<KubeObject, Read<Policy> | Read<Binding>>();
   readonly #listeners = new Set<() => void>();
@@ -98,14 +99,15 @@ class FollowedPolicies implements PolicySources {
   #mapProblems: readonly ConfigMapProblem[] = [];
   /** Everything was read once, and is in `current`. */
   #isWhole = false;
-  #isDue = false;
-  #collecting: Promise<void> | undefined;
-  #isClosed = false;
 
   constructor(ofFiles: readonly SourcedObject[], parts: WatchParts, settings: Settings) {
     this.#ofFiles = ofFiles;
     this.#parts = parts;
     this.#settings = settings;
+    this.#catchUp = new CatchUp(
+      () => this.#collect(),
+      (error) => parts.log.error('policies not collected', { err: error }),
+    );
   }
 
   follow(feed: PolicyFeed): void {
@@ -116,7 +118,7 @@ class FollowedPolicies implements PolicySources {
   async begin(): Promise<void> {
     await this.#feed?.refresh();
     this.wake();
-    await this.#collecting;
+    await this.#catchUp.settled();
   }
 
   current(): SourcedPolicies {
@@ -160,34 +162,18 @@ class FollowedPolicies implements PolicySources {
 
   fresh(): Promise<void> | undefined {
     const refreshing = this.#feed?.refresh();
-    return refreshing?.then(() => this.#collecting);
+    return refreshing?.then(() => this.#catchUp.settled());
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    const closed = this.#catchUp.close();
     await this.#feed?.close();
-    await this.#collecting;
+    await closed;
   }
 
-  /** Something changed; what changes while it is looked at is looked at together, afterwards. */
+  /** Something changed. */
   wake(): void {
-    this.#isDue = true;
-    this.#collecting ??= this.#collectAll();
-  }
-
-  /** Never rejects. */
-  async #collectAll(): Promise<void> {
-    // A list changes many objects in one turn.
-    await nextTurn();
-    while (this.#isDue && !this.#isClosed) {
-      this.#isDue = false;
-      try {
-        await this.#collect();
-      } catch (error) {
-        this.#parts.log.error('policies not collected', { err: error });
-      }
-    }
-    this.#collecting = undefined;
+    this.#catchUp.wake();
   }
 
   async #collect(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { openCluster } from '../cluster/open.ts';
 import type { Config } from '../config.ts';
-import { say } from './output.ts';
+import { EXIT, say, type ExitCode } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /**
@@ -23,4 +23,27 @@ export async function openClusterOf(
     const place = [file, line, column].filter((part) => part !== undefined).join(':');
     say(around, place === '' ? message : `${place}: ${message}`, code);
   });
+}
+
+/**
+ * Runs the work of one command on the cluster of a configuration, and closes it.
+ * @param absent said where the configuration names none, which is a fault of usage.
+ * @throws GateError as `openClusterOf`, and as the work.
+ */
+export async function withClusterOf(
+  config: Config,
+  around: Pick<Surroundings, 'clock' | 'stderr'>,
+  absent: string,
+  work: (cluster: Cluster) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const cluster = await openClusterOf(config, around.clock, around);
+  if (cluster === undefined) {
+    say(around, absent);
+    return EXIT.usage;
+  }
+  try {
+    return await work(cluster);
+  } finally {
+    await cluster.close();
+  }
 }

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { gateNamespaceOf } from '../app/target.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config.ts';
 import { identitySettings } from '../policies/identity/settings.ts';
 import type { PreflightReport } from '../install/preflight/preflight.ts';
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
-import { addOutputOption, EXIT, plain, say, show, type ExitCode, type OutputFormat } from './output.ts';
+import { addOutputOption, EXIT, plain, show, type ExitCode, type OutputFormat } from './output.ts';
 import { reportText } from './preflight-text.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -46,39 +47,41 @@ async function run(
 ): Promise<ExitCode> {
   const config = await given.read(around, command);
   if (config === undefined) return EXIT.usage;
-  const { openClusterOf } = await import('./open-cluster.ts');
-  const cluster = await openClusterOf(config, around.clock, around);
-  if (cluster === undefined) {
-    say(
-      around,
-      'there is no cluster to look at: give --cluster-kubeconfig, KUBECONFIG or --cluster-directory',
-    );
-    return EXIT.usage;
-  }
-  try {
-    const [{ preflight }, { namespacesOf, wantedEntries }, { shakeHands }] = await Promise.all([
-      import('../install/preflight/preflight.ts'),
-      import('./preflight-wanted.ts'),
-      import('./handshake.ts'),
-    ]);
-    const { auth, networkPolicyDeclared } = config.webhooks;
-    const report = await preflight({
-      cluster,
-      nowMs: around.clock.now(),
-      namespace: gateNamespaceOf(config),
-      policyNamespaces: (namespace) => namespacesOf(config, namespace),
-      excludedNamespaces: config.policies.excludedNamespaces,
-      agentNamespaces: agentNamespaces(config),
-      asksForNetworkPolicy: auth === 'none' && !networkPolicyDeclared,
-      mayBeNative: config.policies.enforcement !== 'webhooks',
-      wanted: (namespace, live) => wantedEntries(config, { cluster, clock: around.clock }, namespace, live),
-      shakeHands: config.cluster.source === 'directory' ? undefined : shakeHands,
-    });
-    await show(around, options.output, report, plain(reportText(report)));
-    return exitCodeOf(report, options);
-  } finally {
-    await cluster.close();
-  }
+  const { withClusterOf } = await import('./open-cluster.ts');
+  return await withClusterOf(
+    config,
+    around,
+    'there is no cluster to look at: give --cluster-kubeconfig, KUBECONFIG or --cluster-directory',
+    (cluster) => lookAt(cluster, config, options, around),
+  );
+}
+
+async function lookAt(
+  cluster: Cluster,
+  config: Config,
+  options: Options,
+  around: Surroundings,
+): Promise<ExitCode> {
+  const [{ preflight }, { namespacesOf, wantedEntries }, { shakeHands }] = await Promise.all([
+    import('../install/preflight/preflight.ts'),
+    import('./preflight-wanted.ts'),
+    import('./handshake.ts'),
+  ]);
+  const { auth, networkPolicyDeclared } = config.webhooks;
+  const report = await preflight({
+    cluster,
+    nowMs: around.clock.now(),
+    namespace: gateNamespaceOf(config),
+    policyNamespaces: (namespace) => namespacesOf(config, namespace),
+    excludedNamespaces: config.policies.excludedNamespaces,
+    agentNamespaces: agentNamespaces(config),
+    asksForNetworkPolicy: auth === 'none' && !networkPolicyDeclared,
+    mayBeNative: config.policies.enforcement !== 'webhooks',
+    wanted: (namespace, live) => wantedEntries(config, { cluster, clock: around.clock }, namespace, live),
+    shakeHands: config.cluster.source === 'directory' ? undefined : shakeHands,
+  });
+  await show(around, options.output, report, plain(reportText(report)));
+  return exitCodeOf(report, options);
 }
 
 function agentNamespaces({ identity }: Config): readonly string[] {

@@ -49,17 +49,13 @@ async function run(
     say(around, 'cluster.directory: files are never written; leave --yes out to see what would be done');
     return EXIT.usage;
   }
-  const { openClusterOf } = await import('./open-cluster.ts');
-  const cluster = await openClusterOf(config, around.clock, around);
-  if (cluster === undefined) {
-    say(around, 'there is no cluster: give --cluster-kubeconfig, KUBECONFIG or --cluster-directory');
-    return EXIT.usage;
-  }
-  try {
-    return await uninstallFrom(cluster, config, options, around);
-  } finally {
-    await cluster.close();
-  }
+  const { withClusterOf } = await import('./open-cluster.ts');
+  return await withClusterOf(
+    config,
+    around,
+    'there is no cluster: give --cluster-kubeconfig, KUBECONFIG or --cluster-directory',
+    (cluster) => uninstallFrom(cluster, config, options, around),
+  );
 }
 
 async function uninstallFrom(
