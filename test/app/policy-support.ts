@@ -12,6 +12,7 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/until.ts';
 import { readerOver } from '../webhooks/decide-by.ts';
 import { edgeOf, rawRequest } from '../webhooks/edge-parts.ts';
+import { aReview } from '../webhooks/policy-webhook.ts';
 
 const OWN_NAMESPACE = 'pacto-system';
 
@@ -193,23 +194,9 @@ export async function followPolicies(
 
 export const SHOP: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
 
-export const REVIEW = {
-  kind: 'AdmissionReview',
-  apiVersion: 'admission.k8s.io/v1',
-  request: {
-    uid: 'u-1',
-    kind: { group: '', version: 'v1', kind: 'ConfigMap' },
-    resource: { group: '', version: 'v1', resource: 'configmaps' },
-    name: 'a',
-    namespace: 'shop',
-    operation: 'CREATE',
-    userInfo: { username: 'alice', groups: ['dev'] },
-    object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'shop' } },
-    oldObject: null,
-    dryRun: false,
-    options: null,
-  },
-};
+export const REVIEW = aReview({
+  object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'shop' } },
+});
 
 /** As `followPolicies`, until the test ends. */
 export async function follow(...args: Parameters<typeof followPolicies>): Promise<Followed> {

@@ -7,12 +7,11 @@ import { createApiClient, type ApiClient } from './support/api-client.ts';
 import { clusterSuite } from './support/cluster-suite.ts';
 import { startControlPlane, type ControlPlane } from './support/control-plane.ts';
 import { startGate, type Gate } from './support/gate.ts';
-import { INSTALLER_USERNAME, prepareInstaller, type Installer } from './support/installer.ts';
+import { entriesIn, INSTALLER_USERNAME, prepareInstaller, type Installer } from './support/installer.ts';
 import { pollUntil } from './support/polling.ts';
 import { startRefusalStream, type RefusalStream } from './support/refusal-stream.ts';
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
-const CONFIGURATION = `${GROUP}/validatingwebhookconfigurations/pacto-gate-policies`;
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const COUNT = 8;
 const TIMEOUT_MS = 90_000;
@@ -83,12 +82,7 @@ for (const { title, disabled, enforces } of SUITES) {
       await plane?.stop();
     });
 
-    async function entries(): Promise<readonly string[]> {
-      const { webhooks = [] } = (await api.demand({ method: 'GET', path: CONFIGURATION })) as {
-        webhooks?: { name: string }[];
-      };
-      return webhooks.map(({ name }) => name);
-    }
+    const entries = (): Promise<readonly string[]> => entriesIn(api);
     async function natives(): Promise<readonly (string | undefined)[]> {
       const { items } = (await api.demand({
         method: 'GET',

@@ -6,7 +6,9 @@ import { createApiClient, type ApiBody, type ApiClient } from './support/api-cli
 import { clusterSuite } from './support/cluster-suite.ts';
 import { startControlPlane, type ControlPlane, type ControlPlaneOptions } from './support/control-plane.ts';
 import { GATE_NAMESPACE, startGate, type Gate } from './support/gate.ts';
+import { granted } from './support/granted.ts';
 import {
+  entriesIn,
   INSTALLER_ACCOUNT,
   INSTALLER_USERNAME,
   prepareInstaller,
@@ -19,7 +21,6 @@ const GROUP = '/apis/admissionregistration.k8s.io/v1';
 const CONFIGURATION = `${GROUP}/validatingwebhookconfigurations/pacto-gate-policies`;
 const POLICIES = '/apis/gate.pacto.trianalab.io/v1/validatingadmissionpolicies';
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
-const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const TIMEOUT_MS = 60_000;
 
 const AUDIT_POLICY = `apiVersion: audit.k8s.io/v1
@@ -30,12 +31,6 @@ rules:
     users: ['${INSTALLER_USERNAME}']
   - level: None
 `;
-
-interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-}
 
 interface Status {
   readonly enforcedBy?: string;
@@ -124,12 +119,7 @@ for (const { version, enforcement, by } of CASES) {
       await plane?.stop();
     });
 
-    async function entries(): Promise<readonly string[]> {
-      const { webhooks = [] } = (await api.demand({ method: 'GET', path: CONFIGURATION })) as {
-        webhooks?: { name: string }[];
-      };
-      return webhooks.map(({ name }) => name);
-    }
+    const entries = (): Promise<readonly string[]> => entriesIn(api);
     async function statusOf(name: string): Promise<Status> {
       const body = (await api.demand({ method: 'GET', path: `${POLICIES}/${name}` })) as { status?: Status };
       return body.status ?? {};
@@ -236,7 +226,7 @@ for (const { version, enforcement, by } of CASES) {
 
     it('asked for nothing beyond its roles', async () => {
       const events = plane.auditEvents();
-      const rights = await granted();
+      const rights = await granted(api, [GATE_NAMESPACE], INSTALLER_ACCOUNT);
       const beyond = events.filter(({ objectRef, verb }) => {
         if (objectRef?.resource === undefined) return false;
         const part = objectRef.subresource === undefined ? '' : `/${objectRef.subresource}`;
@@ -261,21 +251,6 @@ for (const { version, enforcement, by } of CASES) {
         expect(`${question}: ${stdout.trim()}`).toBe(`${question}: no`);
       }
     });
-
-    /** What the applied roles allow, per namespace; '' for the whole cluster. */
-    async function granted(): Promise<ReadonlySet<string>> {
-      const paths = {
-        '': `${RBAC}/clusterroles/${INSTALLER_ACCOUNT}`,
-        [GATE_NAMESPACE]: `${RBAC}/namespaces/${GATE_NAMESPACE}/roles/${INSTALLER_ACCOUNT}`,
-      };
-      const all = new Set<string>();
-      for (const [namespace, path] of Object.entries(paths)) {
-        const { rules } = (await api.demand({ method: 'GET', path })) as unknown as { rules: Rule[] };
-        for (const { apiGroups, resources, verbs } of rules)
-          for (const verb of verbs) all.add(`${namespace}: ${verb} ${apiGroups[0]}/${resources[0]}`);
-      }
-      return all;
-    }
 
     it('is taken out without an entry that is left behind', async () => {
       const uninstall = (...flags: string[]): ReturnType<typeof runCommand> =>

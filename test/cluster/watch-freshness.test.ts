@@ -1,16 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { Reflector } from '../../src/cluster/watch.ts';
+import { describe, expect, it } from 'vitest';
 import { until } from '../support/until.ts';
-import { page, pod, reflect as startReflector, refused, ScriptedCluster } from './support/scripted-watch.ts';
-
-const running: Reflector[] = [];
-afterEach(() => Promise.all(running.splice(0).map((one) => one.stop())));
-
-function reflect(...args: Parameters<typeof startReflector>): ReturnType<typeof startReflector> {
-  const started = startReflector(...args);
-  running.push(started.reflector);
-  return started;
-}
+import { page, pod, reflect, refused, ScriptedCluster } from './support/scripted-watch.ts';
 
 describe('freshness', () => {
   it('counts from the last list, event or bookmark; decisions may stand on it for 150 s', async () => {

@@ -1,18 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ListOptions } from '../../src/cluster/cluster.ts';
 import type { KubeObject } from '../../src/cluster/objects.ts';
 import type { Change, Reflector } from '../../src/cluster/watch.ts';
 import { until } from '../support/until.ts';
-import { page, pod, reflect as startReflector, refused, ScriptedCluster } from './support/scripted-watch.ts';
-
-const running: Reflector[] = [];
-afterEach(() => Promise.all(running.splice(0).map((one) => one.stop())));
-
-function reflect(...args: Parameters<typeof startReflector>): ReturnType<typeof startReflector> {
-  const started = startReflector(...args);
-  running.push(started.reflector);
-  return started;
-}
+import { page, pod, reflect, refused, ScriptedCluster } from './support/scripted-watch.ts';
 
 const names = (reflector: Reflector): string[] =>
   [...reflector.store.values()].map((object) => object.metadata.name ?? '').sort();

@@ -12,6 +12,7 @@ import type { Webhook } from '../../src/webhooks/webhook.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { readerOver } from './decide-by.ts';
 import { edgeOf, rawRequest } from './edge-parts.ts';
+import { aBinding as binding, aPolicy as policy, aReview as review, shop } from './policy-webhook.ts';
 
 const IN_NO_CLUSTER = { sources: [], namespaces: [], excludedNamespaces: [], enforcement: 'auto' } as const;
 
@@ -23,25 +24,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await rm(directory, { recursive: true });
-});
-
-const policy = (name: string, spec: object): object => ({
-  apiVersion: 'admissionregistration.k8s.io/v1',
-  kind: 'ValidatingAdmissionPolicy',
-  metadata: { name },
-  spec: {
-    matchConstraints: {
-      resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }],
-    },
-    ...spec,
-  },
-});
-
-const binding = (policyName: string, spec: object = {}): object => ({
-  apiVersion: 'admissionregistration.k8s.io/v1',
-  kind: 'ValidatingAdmissionPolicyBinding',
-  metadata: { name: `${policyName}-binding` },
-  spec: { policyName, validationActions: ['Deny'], ...spec },
 });
 
 const denies = (expression: string, more: object = {}): object => ({
@@ -89,36 +71,6 @@ async function load({
   if (opened === undefined) throw new Error('no policies');
   return { webhook: opened.webhook, lines };
 }
-
-const shop: KubeObject = {
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name: 'shop', labels: { env: 'prod' } },
-};
-
-const review = (request: object = {}): object => ({
-  kind: 'AdmissionReview',
-  apiVersion: 'admission.k8s.io/v1',
-  request: {
-    uid: 'u-1',
-    kind: { group: '', version: 'v1', kind: 'ConfigMap' },
-    resource: { group: '', version: 'v1', resource: 'configmaps' },
-    name: 'a',
-    namespace: 'shop',
-    operation: 'CREATE',
-    userInfo: { username: 'alice', groups: ['dev'] },
-    object: {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'a', namespace: 'shop' },
-      data: { size: '9' },
-    },
-    oldObject: null,
-    dryRun: false,
-    options: null,
-    ...request,
-  },
-});
 
 interface Response {
   readonly allowed: boolean;
@@ -289,7 +241,7 @@ describe('parameters', () => {
 
   it('fails open, aloud, where the policy says so', async () => {
     const objects = [
-      { ...limited, spec: { ...((limited as KubeObject)['spec'] as object), failurePolicy: 'Ignore' } },
+      { ...limited, spec: { ...(limited['spec'] as object), failurePolicy: 'Ignore' } },
       named,
     ];
     const { allowed, warnings, auditAnnotations } = await answer({ objects }, 'p');

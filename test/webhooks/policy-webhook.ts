@@ -48,7 +48,11 @@ export function webhookOf({ objects, paramKinds = [], reviewAccess }: PolicyWebh
 }
 
 /** A review of a ConfigMap `shop/a`. */
-export function aReview(request: object = {}): object {
+export function aReview(request: object = {}): {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly request: object;
+} {
   return {
     kind: 'AdmissionReview',
     apiVersion: 'admission.k8s.io/v1',

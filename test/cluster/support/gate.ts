@@ -197,7 +197,8 @@ async function applyManifest(plane: ControlPlane, manifest: string): Promise<voi
 }
 
 /** @returns standard output of our command line. */
-async function runCommand(args: readonly string[], home: string): Promise<string> {
+/** Runs `pacto-gate` to its end. @returns what it printed. */
+export async function runCommand(args: readonly string[], home: string): Promise<string> {
   mkdirSync(home, { recursive: true });
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env['PATH'] ?? '', HOME: home },

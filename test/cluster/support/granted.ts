@@ -22,12 +22,11 @@ export function deedOf({ verb, objectRef, requestURI }: AuditEvent): string {
 export async function granted(
   api: Pick<ApiClient, 'demand'>,
   namespaces: readonly string[],
+  account = GATE_ACCOUNT,
 ): Promise<Set<string>> {
   const paths = {
-    '': `${RBAC}/clusterroles/${GATE_ACCOUNT}`,
-    ...Object.fromEntries(
-      namespaces.map((name) => [name, `${RBAC}/namespaces/${name}/roles/${GATE_ACCOUNT}`]),
-    ),
+    '': `${RBAC}/clusterroles/${account}`,
+    ...Object.fromEntries(namespaces.map((name) => [name, `${RBAC}/namespaces/${name}/roles/${account}`])),
   };
   const all = new Set<string>();
   for (const [namespace, path] of Object.entries(paths)) {

@@ -1,13 +1,12 @@
 /** The role installer as a process of its own beside a control plane, under the rights that are generated for it. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ask } from '../../support/http-client.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { writeKubeconfig } from './credentials.ts';
-import { GATE_NAMESPACE, type Gate, type GateLogLine } from './gate.ts';
+import { GATE_NAMESPACE, runCommand, type Gate, type GateLogLine } from './gate.ts';
+import type { ApiClient } from './api-client.ts';
 import { pollUntil } from './polling.ts';
 import { findFreePorts } from './ports.ts';
 import { createProcessGuard, tailOf, type ServerProcess } from './processes.ts';
@@ -63,7 +62,7 @@ export async function prepareInstaller({ plane, gate, flags }: InstallerOptions)
     })),
   ]);
   const account = `--service-account=${GATE_NAMESPACE}/${INSTALLER_ACCOUNT}`;
-  const rights = await generate(['generate', 'rbac', account, ...settings], directory);
+  const rights = await runCommand(['generate', 'rbac', account, ...settings], directory);
   const applied = await plane.kubectl(['apply', '-f', '-'], { stdin: rights });
   if (applied.code !== 0) throw new Error(`kubectl apply failed: ${applied.stderr}`);
   const token = await plane.tokenFor({ serviceAccount: INSTALLER_ACCOUNT, namespace: GATE_NAMESPACE });
@@ -107,16 +106,9 @@ export async function prepareInstaller({ plane, gate, flags }: InstallerOptions)
   };
 }
 
-async function generate(args: readonly string[], home: string): Promise<string> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: home },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [out, err]: [Buffer[], Buffer[]] = [[], []];
-  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0)
-    throw new Error(`pacto-gate ${args.join(' ')} ended with ${code}: ${Buffer.concat(err).toString()}`);
-  return Buffer.concat(out).toString('utf8');
+/** Names of the entries of policies, as they are in the cluster. */
+export async function entriesIn(api: Pick<ApiClient, 'demand'>): Promise<readonly string[]> {
+  const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/pacto-gate-policies';
+  const { webhooks = [] } = (await api.demand({ method: 'GET', path })) as { webhooks?: { name: string }[] };
+  return webhooks.map(({ name }) => name);
 }

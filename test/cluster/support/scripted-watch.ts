@@ -1,4 +1,5 @@
 /** A cluster whose lists and watches a test scripts, for the reflector. */
+import { onTestFinished } from 'vitest';
 import type { Cluster, ListOptions, Page, WatchEvent, WatchOptions } from '../../../src/cluster/cluster.ts';
 import type { KubeObject } from '../../../src/cluster/objects.ts';
 import { POD } from '../../../src/cluster/kinds.ts';
@@ -90,7 +91,7 @@ export class ScriptedCluster implements Pick<Cluster, 'list' | 'watch'> {
   }
 }
 
-/** A running reflector of Pods; whoever starts it stops it. */
+/** A running reflector of Pods, until the test ends. */
 export function reflect(
   cluster: ScriptedCluster,
   options: Partial<ReflectorOptions> = {},
@@ -107,6 +108,7 @@ export function reflect(
     report: (report) => reports.push(report),
     ...options,
   });
+  onTestFinished(() => reflector.stop());
   reflector.start();
   return { reflector, clock, changes, reports };
 }
