@@ -2,6 +2,7 @@
  * The admission edge, free of any HTTP framework: one request in, one answer out, and never an error. Whatever fails
  * between the two is answered by the failure policy of the entry that was asked (design decision 13).
  */
+import { abortable } from '../cluster/abort.ts';
 import type { Clock } from '../clock.ts';
 import type { AdmissionRequest } from '../cluster/objects.ts';
 import type { Reader } from '../cluster/cluster.ts';
@@ -126,7 +127,7 @@ class AdmissionEdge implements Edge {
         ...budgetOf(raw.query),
         ...(raw.signal !== undefined && { signal: raw.signal }),
       });
-      await untilAborted(preparation, deadline.signal);
+      await abortable(preparation, deadline.signal);
     } catch {
       preparation.catch(() => undefined);
     } finally {
@@ -209,7 +210,8 @@ class AdmissionEdge implements Edge {
         reader: readerFor(),
         share: (mostMs, expired) => deadline.share(mostMs, expired),
       });
-      return verdict instanceof Promise ? await untilAborted(verdict, deadline.signal) : verdict;
+      // One that does not heed its signal is left behind; whatever comes of it is not needed any more.
+      return verdict instanceof Promise ? await abortable(verdict, deadline.signal) : verdict;
     } finally {
       deadline.clear();
     }
@@ -313,14 +315,4 @@ function subjectOf(request: AdmissionRequest): LogFields {
     user: request.userInfo.username,
     dryRun: request.dryRun ?? false,
   };
-}
-
-/** A decision that does not heed its signal is left behind; whatever comes of it is not needed any more. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-    if (signal.aborted) onAbort();
-  });
 }
