@@ -97,7 +97,12 @@ export function wantedNatives(
     if (own.length === 0 || notAllowed.has(policy.name)) continue;
     const written = nativeObject(NATIVE_POLICY, object);
     const native =
-      kept === undefined ? written : { ...written, spec: withoutItsSources(written['spec'], kept) };
+      kept === undefined
+        ? written
+        : {
+            ...written,
+            spec: withoutItsSources(written['spec'], policy.matchConstraints?.resourceRules ?? [], kept),
+          };
     wanted.set(policy.name, { policy: native, bindings: own, digest: digestOf([native, ...own]) });
   }
   return wanted;

@@ -19,8 +19,8 @@ import {
   KUBELET_NAMESPACE,
   LEASE_GROUP,
   LEASES,
-  meets,
   NO_API_SERVER,
+  reachesSome,
   WRITTEN_BY_API_SERVER,
   type Family,
 } from './never-reached.ts';
@@ -217,17 +217,6 @@ function excludedNamespaces(input: PolicyEntriesInput): readonly string[] {
 }
 
 const NODE_LEASE = [{ group: LEASE_GROUP, resource: LEASES }];
-
-function reachesSome(
-  rules: readonly WebhookRule[],
-  families: readonly Pick<Family, 'group' | 'resource'>[],
-): boolean {
-  return rules.some(({ apiGroups, resources }) =>
-    apiGroups.some((group) =>
-      resources.some((pattern) => families.some((family) => meets(group, pattern, family))),
-    ),
-  );
-}
 
 const SERVED_LATER =
   'requests about resources that the API server did not serve when the entry was written are not sent to the gate';

@@ -10,6 +10,7 @@ import {
   meets,
   NEVER_ASKED,
   NEVER_REACHED,
+  reachesSome,
   withEquivalents,
   type Family,
 } from './never-reached.ts';
@@ -28,15 +29,9 @@ const NEVER: readonly Family[] = [...NEVER_REACHED, ...NEVER_ASKED];
 
 /** For API servers with match conditions. */
 export function withoutNamed(rules: readonly NamedRule[]): NarrowRules {
-  const toLetPass = new Set<Family>();
   const narrow = rules.flatMap((rule) => splitRule(rule, rule.apiGroups, (group) => keptOf(rule, group)));
-  for (const { apiGroups, resources } of narrow) {
-    for (const family of NEVER_REACHED) {
-      if (apiGroups.some((group) => resources.some((pattern) => meets(group, pattern, family))))
-        toLetPass.add(family);
-    }
-  }
-  return { rules: narrow, toLetPass: withEquivalents([...toLetPass]), isWrittenOut: false };
+  const toLetPass = NEVER_REACHED.filter((family) => reachesSome(narrow, [family]));
+  return { rules: narrow, toLetPass: withEquivalents(toLetPass), isWrittenOut: false };
 }
 
 function keptOf({ resources }: NamedRule, group: string): readonly string[] {

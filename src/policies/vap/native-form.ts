@@ -4,8 +4,9 @@
  * starts ends if it cannot, and nobody could take the policy away then.
  */
 import { NAMESPACE_NAME_LABEL } from '../entry.ts';
-import { meets, NO_API_SERVER, WRITTEN_BY_API_SERVER } from './never-reached.ts';
+import { NO_API_SERVER, reachesSome, WRITTEN_BY_API_SERVER } from './never-reached.ts';
 import { OWN_GROUP } from './entry-name.ts';
+import type { NamedRule } from './types.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,16 +25,21 @@ const API_SERVER = { name: `${OWN_GROUP}/no-api-server`, expression: NO_API_SERV
 
 /**
  * @param spec of a ValidatingAdmissionPolicy, as written
+ * @param rules of the same, as read
  * @param namespaces of the gate, and of ConfigMaps with policies
  * @returns another spec. One without match constraints, which no API server takes, is given back as it is.
  */
-export function withoutItsSources(spec: unknown, namespaces: readonly string[]): unknown {
+export function withoutItsSources(
+  spec: unknown,
+  rules: readonly NamedRule[],
+  namespaces: readonly string[],
+): unknown {
   if (!isFields(spec) || !isFields(spec['matchConstraints'])) return spec;
   const constraints = spec['matchConstraints'];
   const selector = isFields(constraints['namespaceSelector']) ? constraints['namespaceSelector'] : {};
   const excluded = namespaces.length === 0 ? [] : [notIn(namespaces)];
   const conditions = listOf(spec['matchConditions']);
-  const letsPass = reachesWritten(constraints) && conditions.length < MOST_CONDITIONS;
+  const letsPass = reachesSome(rules, WRITTEN_BY_API_SERVER) && conditions.length < MOST_CONDITIONS;
   return {
     ...spec,
     ...(letsPass && { matchConditions: [...conditions, API_SERVER] }),
@@ -45,7 +51,7 @@ export function withoutItsSources(spec: unknown, namespaces: readonly string[]):
       },
       excludeResourceRules: [
         ...listOf(constraints['excludeResourceRules']),
-        ...(reachesOwnKinds(constraints) ? [OWN_KINDS] : []),
+        ...(reachesSome(rules, [{ group: OWN_GROUP, resource: '*' }]) ? [OWN_KINDS] : []),
       ],
     },
   };
@@ -53,28 +59,6 @@ export function withoutItsSources(spec: unknown, namespaces: readonly string[]):
 
 function notIn(namespaces: readonly string[]): Fields {
   return { key: NAMESPACE_NAME_LABEL, operator: 'NotIn', values: [...new Set(namespaces)].toSorted() };
-}
-
-/** By the group alone: a rule of more than it needs does no harm. */
-function reachesOwnKinds({ resourceRules }: Fields): boolean {
-  return listOf(resourceRules).some((rule) => {
-    const groups = isFields(rule) ? listOf(rule['apiGroups']) : [];
-    return groups.includes('*') || groups.includes(OWN_GROUP);
-  });
-}
-
-function reachesWritten({ resourceRules }: Fields): boolean {
-  return listOf(resourceRules).some((rule) => {
-    if (!isFields(rule)) return false;
-    const patterns = textsOf(rule['resources']);
-    return textsOf(rule['apiGroups']).some((group) =>
-      patterns.some((pattern) => WRITTEN_BY_API_SERVER.some((family) => meets(group, pattern, family))),
-    );
-  });
-}
-
-function textsOf(value: unknown): readonly string[] {
-  return listOf(value).filter((item) => typeof item === 'string');
 }
 
 function listOf(value: unknown): readonly unknown[] {

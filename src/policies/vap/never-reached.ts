@@ -4,6 +4,7 @@
  */
 import { EXEMPT_GROUP, EXEMPT_RESOURCES } from '../entry-reach.ts';
 import { OWN_GROUP } from './entry-name.ts';
+import type { NamedRule } from './types.ts';
 
 /** A resource with all of its subresources, in every version. */
 export interface Family {
@@ -131,6 +132,18 @@ export function meets(group: string, pattern: string, family: Pick<Family, 'grou
   return (
     (group === '*' || group === family.group) &&
     (family.resource === '*' || main === '*' || main === family.resource)
+  );
+}
+
+/** Whether some pair of these rules is about some of the families; scope is not looked at. */
+export function reachesSome(
+  rules: readonly Pick<NamedRule, 'apiGroups' | 'resources'>[],
+  families: readonly Pick<Family, 'group' | 'resource'>[],
+): boolean {
+  return rules.some(({ apiGroups, resources }) =>
+    apiGroups.some((group) =>
+      resources.some((pattern) => families.some((family) => meets(group, pattern, family))),
+    ),
   );
 }
 

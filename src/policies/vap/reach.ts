@@ -8,6 +8,7 @@ import {
   meets,
   NEVER_ASKED,
   NEVER_REACHED,
+  reachesSome,
   withEquivalents,
   type Family,
 } from './never-reached.ts';
@@ -99,12 +100,9 @@ function namespacesTaken({ match, namespaces, served }: Taking): readonly string
   const lost = namespaces.filter((name) => maySelect(match.namespaceSelector, name));
   if (lost.length === 0) return [];
   const inThem = match.resourceRules.some((rule) => reachesNamespaced(rule, served));
-  const themselves = match.resourceRules.some(
-    ({ scope, apiGroups, resources }) =>
-      scope !== 'Namespaced' &&
-      apiGroups.some((group) =>
-        resources.some((pattern) => meets(group, pattern, { group: '', resource: 'namespaces' })),
-      ),
+  const themselves = reachesSome(
+    match.resourceRules.filter(({ scope }) => scope !== 'Namespaced'),
+    [{ group: '', resource: 'namespaces' }],
   );
   if (!inThem && !themselves) return [];
   const one = lost.length === 1;
