@@ -7,14 +7,16 @@ import { parseArgs } from 'node:util';
 
 import { celSpecSuite } from '../test/conformance/cel-spec.ts';
 import { celSuite } from '../test/conformance/cel.ts';
+import { contractSuite } from '../test/conformance/contract.ts';
 import { readExceptions, type Exceptions } from '../test/conformance/exceptions.ts';
 import { kubescapeSuite } from '../test/conformance/kubescape.ts';
 import type { FamilyResult, Suite } from '../test/conformance/suite.ts';
 import { vapSuite } from '../test/conformance/vap.ts';
 
-const SUITES: readonly Suite[] = [celSuite, celSpecSuite, kubescapeSuite, vapSuite];
+const SUITES: readonly Suite[] = [celSuite, celSpecSuite, contractSuite, kubescapeSuite, vapSuite];
 const DEFAULT_DIRECTORIES: readonly string[] = [
   'test/golden/cel',
+  'test/golden/contract',
   'test/golden/vap',
   'node_modules/@bufbuild/cel-spec',
 ];

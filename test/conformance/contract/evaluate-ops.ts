@@ -1,0 +1,3 @@
+import type { Comparer } from './case.ts';
+
+export const comparers: Readonly<Record<string, Comparer>> = {};
