@@ -17,7 +17,7 @@ import {
 import { homedir, hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Recipe } from './recipes.ts';
+import type { GoModule, Recipe } from './recipes.ts';
 
 /** Written last into a folder under construction: names what was built. Its presence means complete. */
 const MARKER_FILE = 'complete.json';
@@ -31,18 +31,18 @@ const LOCK_POLL_MS = 250;
 
 /**
  * The cache folder: `$PACTO_GATE_CACHE`, else `$XDG_CACHE_HOME/pacto-gate`, else `~/.cache/pacto-gate`. Empty
- * variables count as unset (XDG Base Directory Specification).
+ * variables count as unset (XDG Base Directory Specification). In it, `what` is the folder of one kind of binaries.
  */
-export function cacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
+export function cacheDirectory(env: NodeJS.ProcessEnv = process.env, what = 'controlplane'): string {
   const own = env['PACTO_GATE_CACHE'];
-  if (own !== undefined && own !== '') return join(own, 'controlplane');
+  if (own !== undefined && own !== '') return join(own, what);
   const xdg = env['XDG_CACHE_HOME'];
   const base = xdg !== undefined && xdg !== '' ? xdg : join(homedir(), '.cache');
-  return join(base, 'pacto-gate', 'controlplane');
+  return join(base, 'pacto-gate', what);
 }
 
 /** Everything that changes the result of a build, as 16 hexadecimal digits. */
-export function contentKey(recipe: Recipe): string {
+export function contentKey(recipe: GoModule): string {
   const hash = createHash('sha256');
   for (const file of ['go.mod', 'go.sum', ...(recipe.sources ?? [])])
     hash.update(readFileSync(join(recipe.moduleDirectory, file))).update('\0');
@@ -56,7 +56,7 @@ export function binariesDirectory(recipe: Recipe, cache = cacheDirectory()): str
 }
 
 /** True when the folder was completed and none of its binaries was removed since. */
-export function isComplete(recipe: Recipe, directory: string): boolean {
+export function isComplete(recipe: GoModule, directory: string): boolean {
   return (
     existsSync(join(directory, MARKER_FILE)) &&
     recipe.binaries.every(({ name }) => existsSync(join(directory, name)))
@@ -84,7 +84,7 @@ export function beginFolder(directory: string): string {
  * one, which tests may be running from, stays and ours is dropped.
  */
 export function completeFolder(
-  recipe: Recipe,
+  recipe: GoModule,
   building: string,
   directory: string,
   built: Readonly<Record<string, unknown>>,

@@ -1,7 +1,7 @@
 /** Runs `go build` for one recipe and tells what it is doing. */
 import { spawn, spawnSync } from 'node:child_process';
 import { totalmem } from 'node:os';
-import type { BinaryRecipe, Recipe } from './recipes.ts';
+import type { BinaryRecipe, GoModule } from './recipes.ts';
 
 /** A failure that a person can act on; its message is complete and is printed without a stack. */
 export class BuildError extends Error {
@@ -26,18 +26,21 @@ const OLDEST_GO_MINOR = 21;
 /**
  * Checks that a usable Go is on PATH.
  *
+ * @param otherwise what a person without it can do instead, as a clause that follows "or".
  * @returns its version, for example `go1.26.8`.
  * @throws BuildError when it is missing or cannot fetch newer toolchains.
  */
-export function requireGo(): string {
+export function requireGo(otherwise = 'set KUBEBUILDER_ASSETS'): string {
   const { status, stdout, error } = spawnSync(GO, ['env', 'GOVERSION'], { encoding: 'utf8' });
-  const hint = 'install Go 1.26 or newer (https://go.dev/dl/) and put it on PATH, or set KUBEBUILDER_ASSETS';
+  const hint = `install Go 1.26 or newer (https://go.dev/dl/) and put it on PATH, or ${otherwise}`;
   if (error !== undefined) throw new BuildError(`Go cannot be run (${error.message}); ${hint}`);
   if (status !== 0) throw new BuildError(`"go env GOVERSION" ended with status ${status}; ${hint}`);
   const version = stdout.trim();
   const minor = /^go1\.(\d+)/.exec(version)?.[1];
   if (minor !== undefined && Number(minor) < OLDEST_GO_MINOR) {
-    throw new BuildError(`${version} is too old to build Kubernetes; ${hint}`);
+    throw new BuildError(
+      `${version} is too old: it cannot fetch the toolchain that a go.mod asks for; ${hint}`,
+    );
   }
   return version;
 }
@@ -76,8 +79,8 @@ function isSmallMachine(): boolean {
  * @throws BuildError with the last lines that `go build` wrote.
  */
 export async function buildBinary(
-  recipe: Recipe,
-  binary: BinaryRecipe,
+  recipe: GoModule,
+  binary: Pick<BinaryRecipe, 'goPackage'>,
   output: string,
   print: (line: string) => void,
 ): Promise<void> {

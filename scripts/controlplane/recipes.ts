@@ -19,17 +19,23 @@ export interface BinaryRecipe {
   readonly goPackage: string;
 }
 
-export interface Recipe {
-  readonly version: KubernetesVersion;
-  /** The Kubernetes release, without the `v`; equals the `require` line of the module's go.mod. */
-  readonly release: string;
+/** A Go module to build binaries from, and all that changes what comes out: what the cache's key is made of. */
+export interface GoModule {
   /** Folder that holds go.mod, go.sum and tools.go. */
   readonly moduleDirectory: string;
   /** Further files there that change the result: those of programs that are our own. */
   readonly sources?: readonly string[];
-  readonly binaries: readonly BinaryRecipe[];
+  /** Without any of these a folder of the cache is not complete. */
+  readonly binaries: readonly { readonly name: string }[];
   /** Arguments of `go build` that change the result; part of the cache key. */
   readonly buildFlags: readonly string[];
+}
+
+export interface Recipe extends GoModule {
+  readonly version: KubernetesVersion;
+  /** The Kubernetes release, without the `v`; equals the `require` line of the module's go.mod. */
+  readonly release: string;
+  readonly binaries: readonly BinaryRecipe[];
 }
 
 /**
