@@ -2,8 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    // One config, three projects: `unit` is fast and touches no socket, `integration` opens loopback
-    // sockets and child processes, `cluster` needs the built control plane (docs/architecture.md, Proof).
+    // One config, four projects: `unit` is fast and touches no socket, `integration` opens loopback sockets and
+    // child processes, `registry` needs the registry tools and `cluster` the built control plane
+    // (docs/architecture.md, Proof).
     reporters: ['default', './test/support/closing-line-reporter.ts'],
     // Two cores are the machine size every number of this project is measured on (design §6).
     maxWorkers: 2,
@@ -13,7 +14,12 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/integration/**', 'test/**/*.cluster.test.ts', 'test/**/*.integration.test.ts'],
+          exclude: [
+            'test/integration/**',
+            'test/**/*.cluster.test.ts',
+            'test/**/*.integration.test.ts',
+            'test/**/*.registry.test.ts',
+          ],
           setupFiles: ['test/support/network-guard.ts'],
         },
       },
@@ -22,6 +28,16 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts', 'test/**/*.integration.test.ts'],
+          setupFiles: ['test/support/network-guard.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'registry',
+          include: ['test/registry/**/*.registry.test.ts'],
           setupFiles: ['test/support/network-guard.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
