@@ -1,0 +1,262 @@
+/**
+ * The typed view of a contract: the fields that each part has, and how yaml.v3 turns a value into what a field takes
+ * (contract.md §1, §2.3). Unknown fields are refused at every level.
+ */
+import { quote } from '../quote.ts';
+import type { Contract } from './contract.ts';
+import { isMergeKey, mergeParts, refuseRepeatedKeys } from './yaml-merge.ts';
+import type { YamlMapping, YamlNode, YamlScalar } from './yaml-nodes.ts';
+import { YamlProblem } from './yaml-nodes.ts';
+import { FreeForm, scalarValue } from './yaml-values.ts';
+import { YamlWalk } from './yaml-walk.ts';
+
+type Kind =
+  'text' | 'optional-text' | 'boolean' | 'integer' | 'optional-integer' | 'optional-number' | 'free';
+type Field = Kind | { readonly list: Part } | { readonly part: Part } | { readonly optional: Part };
+type Part = ReadonlyMap<string, Field>;
+
+const part = (fields: Readonly<Record<string, Field>>): Part => new Map(Object.entries(fields));
+
+const CONTACT = part({ type: 'text', value: 'text', purpose: 'optional-text' });
+const OWNER = part({ team: 'optional-text', dri: 'optional-text', contacts: { list: CONTACT } });
+const SERVICE = part({ name: 'text', version: 'text', owner: { optional: OWNER } });
+const INTERFACE = part({ name: 'text', type: 'text', ref: 'text', visibility: 'optional-text' });
+const CONFIGURATION = part({
+  name: 'text',
+  required: 'boolean',
+  schema: 'optional-text',
+  ref: 'optional-text',
+  values: 'free',
+});
+const POLICY = part({
+  name: 'text',
+  schema: 'optional-text',
+  ref: 'optional-text',
+  target: 'optional-text',
+});
+const DEPENDENCY = part({ name: 'text', ref: 'text', required: 'boolean', compatibility: 'text' });
+const STATE = part({
+  type: 'text',
+  persistence: { part: part({ scope: 'text', durability: 'text' }) },
+  dataCriticality: 'text',
+});
+const CAPABILITY = part({
+  type: 'text',
+  ref: 'optional-text',
+  binding: { optional: part({ type: 'text', interface: 'text', path: 'optional-text' }) },
+});
+const CLAIM = part({
+  id: 'text',
+  type: 'text',
+  status: 'text',
+  evidence: 'text',
+  weight: 'integer',
+  category: 'optional-text',
+  description: 'optional-text',
+});
+const REVISION = part({ date: 'text', version: 'text', author: 'text', description: 'text' });
+const READINESS = part({
+  expires: 'text',
+  claims: { list: CLAIM },
+  minScore: 'optional-integer',
+  partialCredit: 'optional-number',
+  history: { list: REVISION },
+});
+const CONTRACT = part({
+  pactoVersion: 'text',
+  service: { part: SERVICE },
+  interfaces: { list: INTERFACE },
+  configurations: { list: CONFIGURATION },
+  policies: { list: POLICY },
+  dependencies: { list: DEPENDENCY },
+  workload: 'optional-text',
+  state: { optional: STATE },
+  capabilities: { list: CAPABILITY },
+  readiness: { optional: READINESS },
+  metadata: 'free',
+  extensions: 'free',
+});
+
+/** Taken for booleans only where one is due (contract.md §2.3 c). */
+const TRUE_WORDS: ReadonlySet<unknown> = new Set(['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON']);
+const FALSE_WORDS: ReadonlySet<unknown> = new Set(['n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF']);
+const INT64_MAX = 2n ** 63n - 1n;
+
+type Values = Record<string, unknown>;
+
+/**
+ * @param root undefined or null: a contract without anything
+ * @throws YamlProblem for an unknown field, a repeated key, or a value that a field cannot take
+ */
+export function decodeContract(root: YamlNode): Contract {
+  const values = empty(CONTRACT);
+  new Decoder().part(root, CONTRACT, values);
+  return values as unknown as Contract;
+}
+
+function empty(part: Part): Values {
+  const values: Values = {};
+  for (const [name, field] of part) {
+    const value = emptyValue(field);
+    if (value !== undefined) values[name] = value;
+  }
+  return values;
+}
+
+function emptyValue(field: Field): unknown {
+  if (typeof field === 'object') {
+    if ('list' in field) return [];
+    return 'part' in field ? empty(field.part) : undefined;
+  }
+  switch (field) {
+    case 'text':
+      return '';
+    case 'boolean':
+      return false;
+    case 'integer':
+      return 0;
+    default:
+      return undefined;
+  }
+}
+
+class Decoder {
+  readonly #walk = new YamlWalk();
+  readonly #freeForm = new FreeForm(this.#walk, { dates: 'canonical', json: false });
+
+  /** @returns false for null, which leaves the part as it is */
+  part(node: YamlNode, part: Part, into: Values): boolean {
+    return this.#walk.visit(node, (content) => {
+      if (content.kind === 'scalar' && scalarValue(content).value === null) return false;
+      if (content.kind !== 'mapping') throw wrongKind(content, 'a mapping');
+      this.#fields(content, part, into, undefined);
+      return true;
+    });
+  }
+
+  #fields(mapping: YamlMapping, part: Part, into: Values, merged: Set<string> | undefined): void {
+    refuseRepeatedKeys(mapping);
+    const done = new Set<string>();
+    let merge: YamlNode | undefined;
+    for (const [key, value] of mapping.entries) {
+      if (isMergeKey(key)) {
+        merge = value;
+        continue;
+      }
+      const name = this.#text(key);
+      if (name === undefined || merged?.has(name) === true) continue;
+      merged?.add(name);
+      const field = part.get(name);
+      if (field === undefined) {
+        throw new YamlProblem(`line ${String(key.line)}: ${quote(name)} is no field here`);
+      }
+      if (done.has(name)) {
+        throw new YamlProblem(`line ${String(key.line)}: the field ${quote(name)} is there twice`);
+      }
+      done.add(name);
+      this.#set(into, name, field, value);
+    }
+    if (merge === undefined) return;
+    const seen = merged ?? new Set(mapping.entries.map(([key]) => this.#text(key) ?? ''));
+    for (const source of mergeParts(merge)) {
+      this.#walk.visit(source, (content) => {
+        if (content.kind === 'mapping') this.#fields(content, part, into, seen);
+      });
+    }
+  }
+
+  #set(into: Values, name: string, field: Field, node: YamlNode): void {
+    const value = this.#value(field, node);
+    if (value === undefined) return;
+    into[name] = value;
+  }
+
+  /** @returns undefined for null: the field keeps what it has when it is absent */
+  #value(field: Field, node: YamlNode): unknown {
+    if (typeof field === 'object') {
+      if ('list' in field) return this.#list(field.list, node);
+      const part = 'part' in field ? field.part : field.optional;
+      const values = empty(part);
+      return this.part(node, part, values) ? values : undefined;
+    }
+    switch (field) {
+      case 'text':
+        return this.#text(node);
+      case 'optional-text': {
+        const text = this.#text(node);
+        return text === '' ? undefined : text;
+      }
+      case 'free':
+        return this.#walk.visit(node, (content) => {
+          if (content.kind === 'mapping') return this.#freeForm.readMapping(content, true);
+          if (content.kind === 'scalar' && scalarValue(content).value === null) return undefined;
+          throw wrongKind(content, 'a mapping');
+        });
+      case 'boolean':
+        return this.#scalar(node, 'a boolean', boolean);
+      case 'integer':
+      case 'optional-integer':
+        return this.#scalar(node, 'an integer', integer);
+      case 'optional-number':
+        return this.#scalar(node, 'a number', number);
+    }
+  }
+
+  #list(part: Part, node: YamlNode): readonly Values[] | undefined {
+    return this.#walk.visit(node, (content) => {
+      if (content.kind === 'scalar' && scalarValue(content).value === null) return undefined;
+      if (content.kind !== 'sequence') throw wrongKind(content, 'a list');
+      const items: Values[] = [];
+      for (const item of content.items) {
+        const values = empty(part);
+        // A null entry is left out, as Go leaves it out.
+        if (this.part(item, part, values)) items.push(values);
+      }
+      return items;
+    });
+  }
+
+  #text(node: YamlNode): string | undefined {
+    return this.#scalar(node, 'a text', (value, { tag, text }) =>
+      tag === '!!binary' ? String(value) : text,
+    );
+  }
+
+  /** @param convert gives undefined for what it cannot take */
+  #scalar<T>(
+    node: YamlNode,
+    due: string,
+    convert: (value: unknown, scalar: YamlScalar) => T | undefined,
+  ): T | undefined {
+    return this.#walk.visit(node, (content) => {
+      if (content.kind !== 'scalar') throw wrongKind(content, due);
+      const { value } = scalarValue(content);
+      if (value === null) return undefined;
+      const converted = convert(value, content);
+      if (converted === undefined) throw wrongKind(content, due);
+      return converted;
+    });
+  }
+}
+
+function boolean(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  if (TRUE_WORDS.has(value)) return true;
+  return FALSE_WORDS.has(value) ? false : undefined;
+}
+
+/** A fraction is cut off (contract.md §2.3 f). */
+function integer(value: unknown): number | undefined {
+  if (typeof value === 'bigint') return value <= INT64_MAX ? Number(value) : undefined;
+  return typeof value === 'number' && value <= Number(INT64_MAX) ? Math.trunc(value) + 0 : undefined;
+}
+
+function number(value: unknown): number | undefined {
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+}
+
+function wrongKind(node: YamlNode, due: string): YamlProblem {
+  const found =
+    node.kind === 'scalar' ? quote(node.text) : `a ${node.kind === 'sequence' ? 'list' : node.kind}`;
+  return new YamlProblem(`line ${String(node.line)}: ${due} is due, found ${found}`);
+}

@@ -1,0 +1,39 @@
+/** A YAML document as yaml.v3 holds it: what both views of a contract are decoded from (contract.md §17). */
+
+export type YamlNode = YamlScalar | YamlMapping | YamlSequence | YamlAlias;
+
+interface Placed {
+  /** From 1, for messages. */
+  readonly line: number;
+}
+
+export interface YamlScalar extends Placed {
+  readonly kind: 'scalar';
+  /** Written out (`!!int`, `!local`) or as the plain text resolves; quoted texts have `!!str`. */
+  readonly tag: string;
+  readonly text: string;
+  /** Written out and without quotes: read again under this tag, which may fail. */
+  readonly tagged: boolean;
+}
+
+export interface YamlMapping extends Placed {
+  readonly kind: 'mapping';
+  /** Filled while the document is read, so that an alias inside can name it. */
+  readonly entries: (readonly [key: YamlNode, value: YamlNode])[];
+}
+
+export interface YamlSequence extends Placed {
+  readonly kind: 'sequence';
+  readonly items: YamlNode[];
+}
+
+export interface YamlAlias extends Placed {
+  readonly kind: 'alias';
+  readonly anchor: string;
+  readonly target: YamlNode;
+}
+
+/** Why a text is not the YAML of a contract; never leaves this room. */
+export class YamlProblem extends Error {
+  override readonly name = 'YamlProblem';
+}
