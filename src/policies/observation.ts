@@ -1,15 +1,42 @@
-/** What was seen of a running service: the evidence model (contract.md §5), shared by those who collect and those who judge. */
+/**
+ * What was seen of a running service: the evidence model (contract.md §5), shared by those who collect and those who judge.
+ *
+ * The last three kinds carry what operator 6.4 checks beside (operator.md §§5.2 to 5.4). How upstream writes them is not
+ * known, so that their names and payloads are ours; each is conclusive or is not there. What could not be told apart (a port
+ * behind TLS, a NodePort, a sibling without a version) is an outcome other than `Observed`, or no observation.
+ */
 
-export type ObservationKind =
-  | 'InterfaceObserved'
-  | 'CapabilityObserved'
-  | 'DependencyReachable'
-  | 'ConfigurationPresent'
-  | 'WorkloadObserved'
-  | 'PersistenceObserved';
+export const OBSERVATION_KINDS = [
+  'InterfaceObserved',
+  'CapabilityObserved',
+  'DependencyReachable',
+  'ConfigurationPresent',
+  'WorkloadObserved',
+  'PersistenceObserved',
+  'InterfaceProtocolObserved',
+  'InterfaceExposureObserved',
+  'DependencyVersionObserved',
+] as const;
+
+export type ObservationKind = (typeof OBSERVATION_KINDS)[number];
 
 /** There is no outcome for absence: that is `Observed` with a negative payload (contract.md §5.2). */
-export type Outcome = 'Observed' | 'Unsupported' | 'Failed' | 'Stale' | 'Insufficient';
+export const OUTCOMES = ['Observed', 'Unsupported', 'Failed', 'Stale', 'Insufficient'] as const;
+
+export type Outcome = (typeof OUTCOMES)[number];
+
+/**
+ * What a port was seen to speak. One that speaks several is reported by the one that the contract declares; `other` is
+ * neither HTTP nor gRPC for certain, such as the greeting of another protocol.
+ */
+export const WIRE_PROTOCOLS = ['http', 'grpc', 'other'] as const;
+
+export type WireProtocol = (typeof WIRE_PROTOCOLS)[number];
+
+/** Whether something in front of the interface publishes an address that is reachable from everywhere. */
+export const EXPOSURES = ['internal', 'external'] as const;
+
+export type Exposure = (typeof EXPOSURES)[number];
 
 export interface Subject {
   readonly kind: string;
@@ -31,6 +58,12 @@ export interface ObservedValue {
   readonly reachable?: boolean;
   readonly conformant?: boolean;
   readonly durable?: boolean;
+  /** Missing: nothing is known. */
+  readonly protocol?: WireProtocol;
+  /** Missing: nothing is known. */
+  readonly exposure?: Exposure;
+  /** The version of each target that the reference can mean; an empty text for one whose version is not known. */
+  readonly versions?: readonly string[];
 }
 
 export interface EvidenceSet {
