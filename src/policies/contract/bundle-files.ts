@@ -6,3 +6,17 @@ export type BundleFiles = ReadonlyMap<string, Uint8Array>;
 
 /** The one file that a bundle must have (contract.md §1.1). */
 export const CONTRACT_FILE = 'pacto.yaml';
+
+/** As Go's `fs` has it: no leading or trailing slash, no empty, `.` or `..` segment (contract.md §3.3.2). */
+const UNCLEAN = /^\/|\/$|\/\/|(?:^|\/)\.{1,2}(?:\/|$)|^$/;
+
+/** @returns undefined for what the bundle has no file for */
+export function bundleFile(files: BundleFiles, path: string): Uint8Array | undefined {
+  return UNCLEAN.test(path) ? undefined : files.get(path);
+}
+
+/** The same as text; a byte order mark stays, as no JSON has one, and what is no UTF-8 becomes U+FFFD as in Go. */
+export function bundleText(files: BundleFiles, path: string): string | undefined {
+  const bytes = bundleFile(files, path);
+  return bytes === undefined ? undefined : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+}

@@ -1,0 +1,136 @@
+/** Layer 2 where it opens files of the bundle: interfaces, configurations and policies (contract.md §3.3.2, 3.3.5, 3.3.6). */
+import { quote } from '../quote.ts';
+import { bundleText } from './bundle-files.ts';
+import type { BundleFiles } from './bundle-files.ts';
+import type { Configuration, Interface, PolicyReference } from './contract.ts';
+import type { ContractFindingCode, Problem } from './findings.ts';
+import { InterfaceFiles } from './interface-syntax.ts';
+import type { SchemaAnswer, SchemaChecks, SchemaLeaf } from './schema-checks.ts';
+
+/** A path is that of the result: `interfaces[0].ref`. */
+export type Report = (code: ContractFindingCode, path: string, message: string) => void;
+
+/** Leaves that one message lists. */
+const MAX_LEAVES_TOLD = 10;
+
+/** Syntax alone, and each fault once. */
+export function checkInterfaceFiles(
+  interfaces: readonly Interface[],
+  files: BundleFiles,
+  report: Report,
+): void {
+  const read = new InterfaceFiles(files);
+  for (const [index, { ref }] of interfaces.entries()) {
+    const path = `interfaces[${index}].ref`;
+    const syntax = read.read(ref);
+    if (syntax.outcome === 'not-found') reportMissing(ref, path, report);
+    if (syntax.outcome === 'broken') {
+      const { language, reason } = syntax;
+      report('INVALID_INTERFACE_SPEC', path, `${quote(ref)} does not read as ${language}: ${reason}`);
+    }
+  }
+}
+
+/**
+ * The schema files of configurations, and values against them where there are any: `values: {}` is not looked at
+ * (contract.md §3.3.5).
+ * @returns what is wrong with values: later in the order than what is wrong with files
+ */
+export async function checkConfigurationSchemas(
+  configurations: readonly Configuration[],
+  files: BundleFiles | undefined,
+  schemas: SchemaChecks,
+  report: Report,
+): Promise<readonly Problem[]> {
+  const wrong: Problem[] = [];
+  for (const [index, { schema, ref, values }] of configurations.entries()) {
+    const hasValues = values !== undefined && Object.keys(values).length > 0;
+    const at = `configurations[${index}]`;
+    if (hasValues && schema === undefined && ref === undefined) {
+      wrong.push({
+        path: `${at}.values`,
+        code: 'VALUES_WITHOUT_SCHEMA',
+        message: 'values without a schema cannot be judged; name one',
+      });
+    }
+    if (schema === undefined || files === undefined) continue;
+    const text = textOf(schema, files, `${at}.schema`, report);
+    if (text === undefined) continue;
+    const answer = hasValues ? await schemas.validate(text, values) : await schemas.compile(text);
+    reportSchema(answer, CONFIGURATION_CODES, schema, `${at}.schema`, report);
+    if (answer.outcome === 'invalid') {
+      wrong.push({
+        path: `${at}.values`,
+        code: 'CONFIG_VALUES_VALIDATION_FAILED',
+        message: `values do not fit ${quote(schema)}: ${told(answer.leaves)}`,
+      });
+    }
+  }
+  return wrong;
+}
+
+export async function checkPolicySchemas(
+  policies: readonly PolicyReference[],
+  files: BundleFiles,
+  schemas: SchemaChecks,
+  report: Report,
+): Promise<void> {
+  for (const [index, { schema }] of policies.entries()) {
+    if (schema === undefined) continue;
+    const path = `policies[${index}].schema`;
+    const text = textOf(schema, files, path, report);
+    if (text !== undefined) reportSchema(await schemas.compile(text), POLICY_CODES, schema, path, report);
+  }
+}
+
+interface SchemaCodes {
+  readonly json: ContractFindingCode;
+  readonly schema: ContractFindingCode;
+}
+
+const CONFIGURATION_CODES: SchemaCodes = { json: 'INVALID_CONFIG_JSON', schema: 'INVALID_CONFIG_SCHEMA' };
+const POLICY_CODES: SchemaCodes = { json: 'INVALID_POLICY_JSON', schema: 'INVALID_POLICY_SCHEMA' };
+
+/**
+ * A schema that went over a limit is reported as one that does not do: it proves nothing about values, and a check that did
+ * not take place must not pass in silence (contract.md §0.3).
+ */
+function reportSchema(
+  answer: SchemaAnswer,
+  codes: SchemaCodes,
+  file: string,
+  path: string,
+  report: Report,
+): void {
+  if (answer.outcome === 'not-json') report(codes.json, path, `${quote(file)} is not JSON: ${answer.reason}`);
+  if (answer.outcome === 'not-a-schema') {
+    report(codes.schema, path, `${quote(file)} is no JSON Schema that can be used: ${answer.reason}`);
+  }
+  if (answer.outcome === 'refused') {
+    report(codes.schema, path, `${quote(file)} is refused, and nothing was judged by it: ${answer.reason}`);
+  }
+}
+
+function textOf(file: string, files: BundleFiles, path: string, report: Report): string | undefined {
+  const text = bundleText(files, file);
+  if (text === undefined) reportMissing(file, path, report);
+  return text;
+}
+
+function reportMissing(file: string, path: string, report: Report): void {
+  report(
+    'FILE_NOT_FOUND',
+    path,
+    `the bundle has no file ${quote(file)}; write its path from the bundle's folder, without "./"`,
+  );
+}
+
+function told(leaves: readonly SchemaLeaf[]): string {
+  const lines = leaves
+    .slice(0, MAX_LEAVES_TOLD)
+    .map(({ instancePath, message }) =>
+      instancePath === '' ? message : `at ${quote(instancePath)} ${message}`,
+    );
+  const rest = leaves.length > MAX_LEAVES_TOLD ? `; and ${leaves.length - MAX_LEAVES_TOLD} more` : '';
+  return lines.join('; ') + rest;
+}

@@ -1,0 +1,200 @@
+/** Layer 3 (contract.md §3.4): which policies a contract is held to, and whether it keeps them. */
+import { inertText, quote } from '../quote.ts';
+import { bundleText } from './bundle-files.ts';
+import type { BundleFiles } from './bundle-files.ts';
+import type { Contract, PolicyReference } from './contract.ts';
+import type { Problem } from './findings.ts';
+import type { JsonValue } from './json-value.ts';
+import { parseReference } from './reference.ts';
+import type { SchemaChecks, SchemaLeaf } from './schema-checks.ts';
+
+/** Where a contract that others are held to has its schema, unless it declares policies (contract.md §3.4.2). */
+const POLICY_FILE = 'policy/schema.json';
+
+/** Ours: references followed in one run, and how far they may lead from one to the next. */
+const MAX_BUNDLES = 64;
+const MAX_DEPTH = 16;
+
+/** Ours, for one policy: what one run can report has an end. */
+const MAX_VIOLATIONS = 100;
+/** Ours, of a reason that somebody else's server may have written. */
+const MAX_REASON_CHARACTERS = 500;
+
+export interface PolicyBundle {
+  readonly contract: Contract;
+  readonly files: BundleFiles;
+  /** Where its own relative references start; undefined: it came from a registry, and may name no local path. */
+  readonly base: string | undefined;
+}
+
+export interface PolicyResolver {
+  /** @param from the base of the contract that wrote the reference; a local one is only ever asked for with it */
+  resolve(ref: string, from: string | undefined): Promise<PolicyResolution>;
+}
+
+export type PolicyResolution =
+  { readonly ok: true; readonly bundle: PolicyBundle } | { readonly ok: false; readonly reason: string };
+
+/** A schema that the contract is held to. */
+interface Policy {
+  /** Who demands it: `policies["name"]`, behind the reference that led there. */
+  readonly origin: string;
+  readonly schema: string;
+}
+
+interface Declarer {
+  /** `undefined` where there is no bundle at all. */
+  readonly files: BundleFiles | undefined;
+  readonly base: string | undefined;
+  /** In front of its policies' names: the reference that led to it; empty for the root. */
+  readonly prefix: string;
+}
+
+/** Gathers policies and what is wrong with them; one for each run. */
+export class PolicySearch {
+  readonly problems: Problem[] = [];
+  readonly policies: Policy[] = [];
+  readonly #schemas: SchemaChecks;
+  readonly #resolver: PolicyResolver | undefined;
+  #bundles = 0;
+
+  /** @param resolver without one every reference is a problem (contract.md §3.4.2) */
+  constructor(schemas: SchemaChecks, resolver: PolicyResolver | undefined) {
+    this.#schemas = schemas;
+    this.#resolver = resolver;
+  }
+
+  async from(
+    policies: readonly PolicyReference[],
+    declarer: Declarer,
+    chain: readonly string[] = [],
+  ): Promise<void> {
+    for (const policy of policies) {
+      const origin = `${declarer.prefix}policies[${quote(policy.name)}]`;
+      // No layer 1 looked at a contract elsewhere, and Go has no difference between empty and absent.
+      const [schema, ref] = [policy.schema, policy.ref].map((text) => (text === '' ? undefined : text));
+      if (schema !== undefined && ref !== undefined) {
+        this.#unresolved(origin, 'it names both a schema and a ref, so it is not clear what it demands');
+      } else if (schema !== undefined) {
+        await this.#file(schema, declarer.files, origin);
+      } else if (ref !== undefined) {
+        await this.#reference(ref, declarer, origin, chain);
+      } else {
+        this.#unresolved(origin, 'it names neither a schema nor a ref, so it demands nothing');
+      }
+    }
+  }
+
+  async #file(path: string, files: BundleFiles | undefined, origin: string): Promise<void> {
+    const text = files === undefined ? undefined : bundleText(files, path);
+    if (text === undefined) {
+      this.#unresolved(origin, `its bundle has no file ${quote(path)}`);
+      return;
+    }
+    const answer = await this.#schemas.compile(text);
+    if (answer.outcome === 'valid') this.policies.push({ origin, schema: text });
+    else if (answer.outcome !== 'invalid') {
+      this.#unresolved(origin, `${quote(path)} is no schema that can be used: ${answer.reason}`);
+    }
+  }
+
+  async #reference(ref: string, declarer: Declarer, origin: string, chain: readonly string[]): Promise<void> {
+    const reference = parseReference(ref);
+    if (reference.problem !== undefined) {
+      this.#unresolved(origin, `${quote(ref)} is no reference to a registry: ${reference.problem}`);
+      return;
+    }
+    if (reference.scheme === 'local' && declarer.base === undefined) {
+      this.#unresolved(origin, `a contract from a registry may not name the local path ${quote(ref)}`);
+      return;
+    }
+    // The same text means something else where it is written elsewhere (contract.md §3.4.2).
+    const link = JSON.stringify([declarer.base ?? null, ref]);
+    if (chain.includes(link)) {
+      this.problems.push({
+        path: '',
+        code: 'POLICY_REF_CYCLE',
+        message: `${origin}: ${quote(ref)} leads back to itself; let one of the contracts on the way stop naming it`,
+      });
+      return;
+    }
+    const bundle = await this.#fetch(ref, declarer.base, origin, chain.length);
+    if (bundle === undefined) return;
+    const { contract, files, base } = bundle;
+    if (contract.policies.length > 0) {
+      await this.from(contract.policies, { files, base, prefix: `${quote(ref)} → ` }, [...chain, link]);
+    } else await this.#file(POLICY_FILE, files, origin);
+  }
+
+  async #fetch(
+    ref: string,
+    base: string | undefined,
+    origin: string,
+    depth: number,
+  ): Promise<PolicyBundle | undefined> {
+    if (this.#resolver === undefined) {
+      this.#unresolved(origin, `${quote(ref)} cannot be fetched, as nothing is set up to fetch it`);
+      return undefined;
+    }
+    if (depth >= MAX_DEPTH) {
+      this.#unresolved(origin, `${quote(ref)} is not followed: it is more than ${MAX_DEPTH} references away`);
+      return undefined;
+    }
+    if (this.#bundles >= MAX_BUNDLES) {
+      this.#unresolved(origin, `${quote(ref)} is not followed: ${MAX_BUNDLES} references were before it`);
+      return undefined;
+    }
+    this.#bundles += 1;
+    const resolution = await this.#resolver.resolve(ref, base);
+    if (resolution.ok) return resolution.bundle;
+    this.#unresolved(origin, `${quote(ref)} cannot be fetched: ${resolution.reason}`);
+    return undefined;
+  }
+
+  #unresolved(origin: string, reason: string): void {
+    const cut = inertText(reason.slice(0, MAX_REASON_CHARACTERS));
+    this.problems.push({ path: '', code: 'POLICY_REF_UNRESOLVED', message: `${origin}: ${cut}` });
+  }
+}
+
+/**
+ * Holds the contract to every policy, in the order they were found (contract.md §3.4.3).
+ * @param root the generic view of the contract, after overrides
+ */
+export async function enforcePolicies(
+  policies: readonly Policy[],
+  root: JsonValue,
+  schemas: SchemaChecks,
+): Promise<readonly Problem[]> {
+  const problems: Problem[] = [];
+  const violations = new Map<string, readonly string[]>();
+  for (const { origin, schema } of policies) {
+    let said = violations.get(schema);
+    if (said === undefined) {
+      const answer = await schemas.validate(schema, root);
+      if (answer.outcome !== 'valid' && answer.outcome !== 'invalid') {
+        problems.push({
+          path: '',
+          code: 'POLICY_ENFORCEMENT_ERROR',
+          message: `${origin}: it could not be judged: ${answer.reason}`,
+        });
+        continue;
+      }
+      said = answer.outcome === 'invalid' ? lines(answer.leaves) : [];
+      violations.set(schema, said);
+    }
+    for (const line of said) {
+      problems.push({ path: '', code: 'POLICY_VIOLATION', message: `${origin}: ${line}` });
+    }
+  }
+  return problems;
+}
+
+function lines(leaves: readonly SchemaLeaf[]): readonly string[] {
+  return leaves
+    .map(({ instancePath, message }) =>
+      instancePath === '' ? `the contract ${message}` : `${quote(instancePath)} ${message}`,
+    )
+    .sort()
+    .slice(0, MAX_VIOLATIONS);
+}
