@@ -82,7 +82,11 @@ module.exports = new Proxy(function late() {}, {
 
 async function bundle(commit: string, version: string): Promise<void> {
   const build = await rolldown({
-    input: { 'pacto-gate': 'src/main.ts', handle: 'src/handle.ts' },
+    input: {
+      'pacto-gate': 'src/main.ts',
+      handle: 'src/handle.ts',
+      'schema-worker': 'src/schema/schema-worker.ts',
+    },
     platform: 'node',
     plugins: [lateBuiltins],
     // What the chunks below imply: they may export to each other more than the entries do.

@@ -1,0 +1,85 @@
+/**
+ * What a schema and an instance may be at most, looked at before anything compiles or copies them, and without recursion:
+ * depth alone overflows every validator, and nested combinators take exponential time to compile (platform.md §5).
+ */
+import type { Json } from './answer.ts';
+
+export const SCHEMA_LIMITS = {
+  textBytes: 256 * 1024,
+  depth: 64,
+  /** Values of every kind; the largest schemas in use have some 10,000. */
+  nodes: 20_000,
+  references: 512,
+  /** Entries of `allOf`, `anyOf` and `oneOf`, and each `not`, `if`, `then`, `else` and `contains`. */
+  branches: 1024,
+} as const;
+
+export const INSTANCE_LIMITS = {
+  /** UTF-16 units of all keys and strings; bundles have at most 1 MiB in a contract (contract.md §2.1). */
+  units: 1024 * 1024,
+  depth: 128,
+  nodes: 50_000,
+} as const;
+
+const LISTS_OF_BRANCHES: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf']);
+const BRANCHES: ReadonlySet<string> = new Set(['not', 'if', 'then', 'else', 'contains']);
+const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
+
+/** @returns what is over a limit, in words; undefined where nothing is. */
+export function schemaExcess(schema: Json): string | undefined {
+  let references = 0;
+  let branches = 0;
+  const excess = walk(schema, SCHEMA_LIMITS, (key, value) => {
+    if (REFERENCES.has(key) && typeof value === 'string') references++;
+    if (BRANCHES.has(key)) branches++;
+    if (LISTS_OF_BRANCHES.has(key) && Array.isArray(value)) branches += value.length;
+    return 0;
+  });
+  if (excess !== undefined) return `the schema has ${excess}`;
+  if (references > SCHEMA_LIMITS.references)
+    return `the schema has more than ${String(SCHEMA_LIMITS.references)} references`;
+  if (branches > SCHEMA_LIMITS.branches)
+    return `the schema has more than ${String(SCHEMA_LIMITS.branches)} branches (allOf, anyOf, oneOf, not, if, contains)`;
+  return undefined;
+}
+
+/** As `schemaExcess`, of an instance. */
+export function instanceExcess(instance: Json): string | undefined {
+  let units = 0;
+  const excess = walk(instance, INSTANCE_LIMITS, (key, value) => {
+    units += key.length + (typeof value === 'string' ? value.length : 0);
+    return units > INSTANCE_LIMITS.units;
+  });
+  if (excess !== undefined) return `the instance has ${excess}`;
+  return units > INSTANCE_LIMITS.units ||
+    (typeof instance === 'string' && instance.length > INSTANCE_LIMITS.units)
+    ? `the instance has more than ${String(INSTANCE_LIMITS.units)} characters`
+    : undefined;
+}
+
+/** @param see what is told each key (empty in a list) and value; true ends the walk. */
+function walk(
+  root: Json,
+  limits: { readonly depth: number; readonly nodes: number },
+  see: (key: string, value: Json) => unknown,
+): string | undefined {
+  let nodes = 1;
+  let level: readonly Json[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limits.depth) return `more than ${String(limits.depth)} levels`;
+    const next: Json[] = [];
+    for (const node of level) {
+      if (typeof node !== 'object' || node === null) continue;
+      const keys = Array.isArray(node) ? undefined : Object.keys(node);
+      const values: readonly Json[] = Array.isArray(node) ? (node as readonly Json[]) : Object.values(node);
+      nodes += values.length;
+      if (nodes > limits.nodes) return `more than ${String(limits.nodes)} values`;
+      for (const [index, value] of values.entries()) {
+        if (see(keys?.[index] ?? '', value) === true) return undefined;
+        if (typeof value === 'object' && value !== null) next.push(value);
+      }
+    }
+    level = next;
+  }
+  return undefined;
+}
