@@ -64,6 +64,14 @@ export const ERROR_CODES = {
   GATE_POLICY_FILE: 'configuration',
   GATE_POLICY_INVALID: 'configuration',
   GATE_POLICY_PARAMS: 'configuration',
+  GATE_REGISTRY_REFERENCE: 'input',
+  GATE_REGISTRY_AUTHENTICATION: 'configuration',
+  GATE_REGISTRY_NOT_FOUND: 'input',
+  GATE_REGISTRY_NO_VERSION: 'input',
+  GATE_REGISTRY_UNREACHABLE: 'retry',
+  GATE_REGISTRY_REFUSED: 'configuration',
+  GATE_REGISTRY_ANSWER: 'retry',
+  GATE_BUNDLE_INVALID: 'input',
 } as const satisfies Record<string, Disposition>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

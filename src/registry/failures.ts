@@ -1,0 +1,147 @@
+/** What goes wrong with a registry, as our errors. No message holds a header, a body, a path of a redirect or a query. */
+import { GateError } from '../errors.ts';
+
+/** What is being asked, for messages: a reference and what is wanted of it. */
+export interface Subject {
+  /** `ghcr.io/acme/shop:1.0`. */
+  readonly reference: string;
+  /** `the manifest`. */
+  readonly wanted: string;
+}
+
+/** An attempt that failed for a reason that may pass: tried again where time and attempts allow it. */
+export class PassingFailure extends Error {
+  readonly error: GateError;
+  /** What the server asked for; undefined: our own backing off. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(error: GateError, retryAfterMs?: number) {
+    super(error.message);
+    this.error = error;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Codes of errors of Node and undici after which the same request may well succeed. */
+const PASSING: ReadonlySet<unknown> = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_SOCKET',
+]);
+
+/** Of OpenSSL's verification of a peer, beside those that begin with CERT_ (Node's documentation, X509 errors). */
+const UNVERIFIED =
+  /^(?:CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA)/;
+
+/** Codes of the OCI distribution specification: the only words of a registry's answer that we repeat. */
+const SPOKEN: ReadonlySet<unknown> = new Set([
+  'BLOB_UNKNOWN',
+  'BLOB_UPLOAD_INVALID',
+  'BLOB_UPLOAD_UNKNOWN',
+  'DIGEST_INVALID',
+  'MANIFEST_BLOB_UNKNOWN',
+  'MANIFEST_INVALID',
+  'MANIFEST_UNKNOWN',
+  'NAME_INVALID',
+  'NAME_UNKNOWN',
+  'SIZE_INVALID',
+  'UNAUTHORIZED',
+  'DENIED',
+  'UNSUPPORTED',
+  'TOOMANYREQUESTS',
+]);
+
+/** The registry's own rules, or ours, do not let us: `why` says which and what to add. */
+export function refused(subject: Subject, why: string): GateError {
+  return new GateError('GATE_REGISTRY_REFUSED', `${subject.reference}: ${why}`);
+}
+
+/** What came is not what was asked for. */
+export function wrongAnswer(subject: Subject, what: string): GateError {
+  return new GateError(
+    'GATE_REGISTRY_ANSWER',
+    `${subject.reference}: ${subject.wanted} that the registry sent ${what}; nothing of it is used`,
+  );
+}
+
+/** No whole answer came. */
+export function silent(subject: Subject, why: string): GateError {
+  return new GateError(
+    'GATE_REGISTRY_UNREACHABLE',
+    `${subject.reference}: ${subject.wanted} did not come: ${why}; try again later, or check the network in between`,
+  );
+}
+
+/** @returns a PassingFailure where another attempt makes sense; a GateError else. */
+export function networkFailure(subject: Subject, cause: unknown): GateError | PassingFailure {
+  if (cause instanceof GateError || cause instanceof PassingFailure) return cause;
+  const code = codeOf(cause);
+  const isUnverified = typeof code === 'string' && UNVERIFIED.test(code);
+  const error = new GateError(
+    'GATE_REGISTRY_UNREACHABLE',
+    isUnverified
+      ? `${subject.reference}: the certificate of the server cannot be verified (${code}); add its CA to registry.certificateAuthorities`
+      : `${subject.reference}: ${subject.wanted} did not come: ${typeof code === 'string' ? code : 'the connection failed'}; check name, address and network of the registry`,
+    { cause },
+  );
+  return PASSING.has(code) ? new PassingFailure(error) : error;
+}
+
+/** A status that is neither success nor about credentials. */
+export function statusFailure(
+  subject: Subject,
+  status: number,
+  spoken: string | undefined,
+  retryAfterMs: number | undefined,
+): GateError | PassingFailure {
+  const answer = spoken === undefined ? `HTTP ${status}` : `HTTP ${status}, ${spoken}`;
+  if (status === 404)
+    return new GateError(
+      'GATE_REGISTRY_NOT_FOUND',
+      `${subject.reference}: the registry does not have ${subject.wanted} (${answer}); check the reference`,
+    );
+  const retryAfterSeconds = retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1000);
+  const error = new GateError(
+    'GATE_REGISTRY_UNREACHABLE',
+    `${subject.reference}: the registry does not give ${subject.wanted} (${answer}); try again later`,
+    { fields: { status, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) } },
+  );
+  const isPassing = status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 505);
+  return isPassing ? new PassingFailure(error, retryAfterMs) : error;
+}
+
+/** The error code in the body of an answer, where it is one of the specification. */
+export function spokenCode(body: Uint8Array): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+    const errors = field(parsed, 'errors');
+    const code = Array.isArray(errors) ? field(errors[0], 'code') : undefined;
+    return SPOKEN.has(code) ? String(code) : undefined;
+  } catch {
+    // A page of a proxy: the status says enough.
+    return undefined;
+  }
+}
+
+/** One own field of a foreign object. */
+export function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}
+
+function codeOf(error: unknown): unknown {
+  if (typeof error !== 'object' || error === null) return undefined;
+  if ('code' in error && error.code !== undefined) return error.code;
+  return 'cause' in error ? codeOfCause(error.cause) : undefined;
+}
+
+function codeOfCause(cause: unknown): unknown {
+  return typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
+}

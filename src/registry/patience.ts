@@ -1,0 +1,104 @@
+/**
+ * How long one exchange is waited for. Only the time in which the server owes us something counts, not the time that the
+ * consumer of a body takes; and a server that sends a byte now and then runs out of it as one that is silent does.
+ */
+import type { Clock } from '../clock.ts';
+import { silent, type Subject } from './failures.ts';
+import type { RegistryLimits } from './options.ts';
+
+export class Patience {
+  readonly #clock: Clock;
+  readonly #limits: RegistryLimits;
+  readonly #subject: Subject;
+  readonly #controller = new AbortController();
+  readonly #unlink: (() => void)[] = [];
+  #waitedMs = 0;
+  #bytes = 0;
+
+  /** @param outer end the exchange as well, with their own reasons. */
+  constructor(
+    clock: Clock,
+    limits: RegistryLimits,
+    subject: Subject,
+    outer: readonly (AbortSignal | undefined)[],
+  ) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#subject = subject;
+    for (const signal of outer) {
+      if (signal === undefined) continue;
+      const abort = (): void => this.#controller.abort(signal.reason);
+      if (signal.aborted) abort();
+      signal.addEventListener('abort', abort, { once: true });
+      this.#unlink.push(() => signal.removeEventListener('abort', abort));
+    }
+  }
+
+  /** Aborts when patience is at an end; for the request. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** A new request: what the one before cost is forgotten. */
+  restart(): void {
+    this.#waitedMs = 0;
+    this.#bytes = 0;
+  }
+
+  /** These came, which earns the server more time. */
+  received(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /** @throws GateError GATE_REGISTRY_UNREACHABLE when it takes too long, or the reason of an outer signal. */
+  async during<T>(wait: Promise<T>): Promise<T> {
+    const startMs = this.#clock.monotonic();
+    const timer = this.#clock.setTimer(this.#allowanceMs(), () => this.#controller.abort(this.#tooSlow()));
+    try {
+      return await this.orAborted(wait);
+    } finally {
+      timer.cancel();
+      this.#waitedMs += this.#clock.monotonic() - startMs;
+    }
+  }
+
+  /** As during, for what has its own limit of time. */
+  async orAborted<T>(wait: Promise<T>): Promise<T> {
+    const { signal } = this;
+    let onAbort: (() => void) | undefined;
+    const aborted = new Promise<never>((_resolve, reject) => {
+      onAbort = () => reject(signal.reason as Error);
+      if (signal.aborted) onAbort();
+      else signal.addEventListener('abort', onAbort, { once: true });
+    });
+    try {
+      return await Promise.race([wait, aborted]);
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    } finally {
+      if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Ends what is under way; nobody waits any more. */
+  release(): void {
+    for (const unlink of this.#unlink.splice(0)) unlink();
+    this.#controller.abort(new Error('no longer wanted'));
+  }
+
+  #allowanceMs(): number {
+    const { idleMs, bytesPerSecond } = this.#limits;
+    const earnedMs = idleMs + (this.#bytes / bytesPerSecond) * 1000 - this.#waitedMs;
+    return Math.max(0, Math.min(idleMs, earnedMs));
+  }
+
+  #tooSlow(): Error {
+    const { idleMs } = this.#limits;
+    return silent(
+      this.#subject,
+      this.#bytes === 0
+        ? `no answer within ${idleMs} ms`
+        : `after ${this.#bytes} bytes the answer became too slow`,
+    );
+  }
+}
