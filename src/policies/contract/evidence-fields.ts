@@ -85,9 +85,8 @@ function asText(value: unknown, where: string): string {
 }
 
 /** The letters that Go takes for the same: ASCII in either case, and the two others that fold to one of them. */
+const FOLDED = /[A-Z\u017f\u212a]/g;
+
 function folded(name: string): string {
-  return name
-    .replace(/[A-Z]/g, (letter) => letter.toLowerCase())
-    .replaceAll('\u017f', 's')
-    .replaceAll('\u212a', 'k');
+  return name.replace(FOLDED, (letter) => (letter === '\u017f' ? 's' : letter.toLowerCase()));
 }

@@ -55,7 +55,7 @@ export function contract(declared: Partial<Contract> = {}): Contract {
   };
 }
 
-export const DIGEST = `sha256:${'a'.repeat(64)}`;
+const DIGEST = `sha256:${'a'.repeat(64)}`;
 
 /** K of contract.md §18.2. */
 export const K = contract({
