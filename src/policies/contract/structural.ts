@@ -164,9 +164,17 @@ function checkOneOf(
   const passed = told.filter((each) => each.length === 0).length;
   if (passed === 1) return;
   const reason = rule === undefined ? '' : `: ${rule}`;
-  if (passed > 1) leaves.push({ path, said: `has more than one form${reason}` });
-  else
-    for (const { path: where, said } of told.flat()) leaves.push({ path: where, said: `${said}${reason}` });
+  if (passed > 1) {
+    leaves.push({ path, said: `has more than one form${reason}` });
+    return;
+  }
+  const seen = new Set<string>();
+  for (const leaf of told.flat()) {
+    const key = `${leaf.path} ${leaf.said}`;
+    // Two branches may lack the same.
+    if (!seen.has(key)) leaves.push({ path: leaf.path, said: `${leaf.said}${reason}` });
+    seen.add(key);
+  }
 }
 
 const ARTICLES = {
