@@ -5,7 +5,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { UPSTREAM_FLAGS } from '../src/cli/upstream.ts';
-import { configKeys, titleOfSection, type KeyRow } from '../src/config-keys.ts';
+import type { KeyRow } from '../src/config-keys-kinds.ts';
+import { configKeys, titleOfSection } from '../src/config-keys.ts';
 import { FILE_VARIABLE, UNUSED_UPSTREAM_VARIABLES } from '../src/config.ts';
 
 const FILE = 'docs/configuration.md';
@@ -77,7 +78,13 @@ function document(): string {
 | \`KUBECONFIG\` | kubeconfig files, where \`cluster.kubeconfig\` is not given |
 | \`KUBERNETES_SERVICE_HOST\`, \`KUBERNETES_SERVICE_PORT\` | set in a Pod: where the API server is; listeners then take all addresses |
 | \`POD_NAMESPACE\` | our own namespace, by the downward API |
-| \`HOME\` | where \`.kube/config\` is |
+| \`HOME\` | where \`.kube/config\` is, and what the variables below do not name |
+| \`PACTO_REGISTRY_TOKEN\`; \`PACTO_REGISTRY_USERNAME\`, \`PACTO_REGISTRY_PASSWORD\` | credentials for the hosts in \`registry.credentialHosts\` and no others; the token wins |
+| \`PACTO_INSECURE_REGISTRIES\` | as \`registry.insecure\` |
+| \`XDG_CONFIG_HOME\` | where \`pacto/config.json\` of \`pacto login\` and \`containers/auth.json\` are |
+| \`DOCKER_CONFIG\`, \`REGISTRY_AUTH_FILE\`, \`XDG_RUNTIME_DIR\` | where Docker and Podman keep credentials |
+| \`XDG_CACHE_HOME\` | where commands cache what registries hold |
+| \`HTTPS_PROXY\`, \`HTTP_PROXY\`, \`NO_PROXY\` | proxy to registries, where \`registry.proxy\` and \`registry.noProxy\` are not given |
 `,
     `## Flags of the upstream operator\n
 \`serve\` takes the flags of the Pacto operator where they mean the same and refuses the others with \`GATE_CONFIG_UPSTREAM\`, so that no setting is believed in that nothing reads. A flag of ours wins over one of these.\n
@@ -86,7 +93,7 @@ function document(): string {
 ${UPSTREAM_FLAGS.map((row) => `| \`--${row.name}\` | ${cell(row.here)} |`).join('\n')}
 | \`--version\` | as the command \`version\` |
 
-Of its environment variables, \`POD_NAMESPACE\` means the same. ${UNUSED_UPSTREAM_VARIABLES.map((name) => `\`${name}\``).join(', ')} have no use in this version: \`serve\` says so once where they are set, and goes on, as the contract command line reads the same variables.
+Of its environment variables, \`POD_NAMESPACE\` means the same, and \`PACTO_INSECURE_REGISTRIES\` is \`registry.insecure\`. ${UNUSED_UPSTREAM_VARIABLES.map((name) => `\`${name}\``).join(', ')} have no use in \`serve\` of this version: it says so once where they are set, and goes on, as the commands about contracts read the registry's.
 `,
   ].join('\n');
 }

@@ -4,92 +4,32 @@
  */
 import * as z from 'zod';
 
-export type KeyKind = 'boolean' | 'number' | 'text' | 'choice' | 'list';
+import {
+  choice,
+  count,
+  flag,
+  list,
+  optional,
+  optionalText,
+  port,
+  rowsOf,
+  type Key,
+  type KeyRow,
+} from './config-keys-kinds.ts';
+import {
+  authority,
+  KUBERNETES_MINOR,
+  label,
+  namespacedName,
+  paramKind,
+  POLICY_MINOR,
+  proxyUrl,
+  serverUrl,
+  serviceName,
+  word,
+} from './config-keys-texts.ts';
 
-type Fallback = boolean | number | string | readonly string[] | undefined;
-
-export interface Key<S extends z.ZodType = z.ZodType> {
-  readonly schema: S;
-  readonly kind: KeyKind;
-  /** Undefined where the default is nothing, or worked out as `text` says. */
-  readonly fallback: Fallback;
-  /** What a value must be, for messages and the documentation. */
-  readonly need: string;
-  readonly text: string;
-}
-
-const flag = (fallback: boolean, text: string): Key<z.ZodBoolean> => ({
-  schema: z.boolean(),
-  kind: 'boolean',
-  fallback,
-  need: 'true or false',
-  text,
-});
-
-const count = (fallback: number, min: number, max: number, text: string): Key<z.ZodNumber> => ({
-  schema: z.int().min(min).max(max),
-  kind: 'number',
-  fallback,
-  need: `a whole number from ${String(min)} to ${String(max)}`,
-  text,
-});
-
-const port = (fallback: number, text: string): Key<z.ZodNumber> =>
-  count(fallback, 0, 65_535, `${text} 0 takes any free port.`);
-
-const choice = <const C extends readonly [string, ...string[]]>(
-  choices: C,
-  fallback: C[number],
-  text: string,
-): Key<z.ZodType<C[number]>> => ({
-  schema: z.enum(choices),
-  kind: 'choice',
-  fallback,
-  need: choices.join(', ').replace(/, ([^,]*)$/, ' or $1'),
-  text,
-});
-
-const optional = <S extends z.ZodType<string>>(
-  schema: S,
-  need: string,
-  text: string,
-): Key<z.ZodOptional<S>> => ({ schema: schema.optional(), kind: 'text', fallback: undefined, need, text });
-
-const optionalText = (need: string, text: string): Key<z.ZodOptional<z.ZodString>> =>
-  optional(z.string().min(1), need, text);
-
-const list = <S extends z.ZodType<string>>(
-  item: S,
-  fallback: readonly z.output<S>[],
-  need: string,
-  text: string,
-): Key<z.ZodArray<S>> => ({ schema: z.array(item), kind: 'list', fallback, need: `a list of ${need}`, text });
-
-/** A DNS label: namespaces (RFC 1123). */
-const LABEL = '[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?';
-const label = z.string().regex(new RegExp(`^${LABEL}$`));
-/** `namespace/name`, the name being a DNS subdomain. */
-const namespacedName = z.string().regex(new RegExp(`^${LABEL}/(?=.{1,253}$)${LABEL}(\\.${LABEL})*$`));
-const word = z.string().min(1);
-const KUBERNETES_MINOR = /^1\.[1-9]\d?$/;
-const serviceName = z
-  .string()
-  .regex(/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\/[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?::[1-9]\d{0,4})?$/);
-/** As the API server validates it. */
-const serverUrl = z
-  .string()
-  .regex(/^https:\/\/[^/@?#\s]+(?:\/[^?#\s]*)?$/)
-  .refine((text) => URL.canParse(text));
-/** Releases whose CEL environment is known (design decision 21). */
-const POLICY_MINOR = /^1\.(2[6-9]|3[0-7])$/;
-/** `v1/ConfigMap`, `group/version/Kind`, with `:plural` and `:Cluster` where they are not the usual ones. */
-const paramKind = z
-  .string()
-  .regex(
-    /^(?:[a-z0-9][-a-z0-9.]{0,252}\/)?v\d+(?:(?:alpha|beta)\d+)?\/[A-Z][A-Za-z0-9]{0,62}(?::[a-z][a-z0-9]{0,62})?(?::Cluster)?$/,
-  )
-  // By whatever name: roles are given by the resource.
-  .regex(/^(?!v1\/(?:secret|[^:]*:secrets)(?::|$))/i);
+const MIB = 1024 * 1024;
 const failurePolicy = (of: string): Key<z.ZodType<'Fail' | 'Ignore'>> =>
   choice(
     ['Fail', 'Ignore'],
@@ -360,6 +300,78 @@ export const KEYS = {
         'POD_NAMESPACE, then that of installer.service.',
     ),
   },
+  registry: {
+    allow: list(
+      word,
+      [],
+      'hosts, as host, host:port or *.suffix',
+      'Registries that references may name. Default: any that credentials and addresses below allow.',
+    ),
+    insecure: list(
+      word,
+      [],
+      'hosts, as host or host:port',
+      'Registries that are spoken to without TLS; no other ever is. Upstream calls it PACTO_INSECURE_REGISTRIES, which ' +
+        'counts where this is not given in the environment.',
+    ),
+    credentialHosts: list(
+      word,
+      [],
+      'hosts, as host or host:port',
+      'Registries that PACTO_REGISTRY_TOKEN, or PACTO_REGISTRY_USERNAME with PACTO_REGISTRY_PASSWORD, are sent to: ' +
+        'exactly these, with the port where the reference has one. Empty: to none.',
+    ),
+    allowAddresses: list(
+      word,
+      [],
+      'addresses, CIDRs or host names',
+      'Loopback, private, link-local and metadata addresses that registries and their token servers may resolve to.',
+    ),
+    certificateAuthorities: list(
+      authority,
+      [],
+      'host=file',
+      'PEM files with the CA of a registry, trusted there beside the public ones. Read once, at start.',
+    ),
+    realms: list(
+      word,
+      [],
+      'hosts, as host, host:port or *.suffix',
+      'Token servers that credentials may be sent to although their host is foreign to that of the registry.',
+    ),
+    credentialHelpers: flag(
+      false,
+      'Starts the programs docker-credential-NAME that the Docker config names, to ask them for credentials.',
+    ),
+    proxy: optional(
+      proxyUrl,
+      'an http or https URL of a host alone',
+      'Proxy to the registries. Default: HTTPS_PROXY and HTTP_PROXY, which may hold a password.',
+    ),
+    noProxy: list(
+      word,
+      [],
+      'hosts, .suffix, addresses or CIDRs',
+      'What is reached without the proxy. Default: NO_PROXY.',
+    ),
+    dockerConfig: optionalText(
+      'a file name',
+      'Docker or Podman file with credentials, instead of those in their usual places.',
+    ),
+    cacheDirectory: optionalText(
+      'a directory name',
+      'Where manifests and layers are kept, by digest. Default: pacto-gate/registry in XDG_CACHE_HOME or .cache in ' +
+        'HOME for commands, none for the server.',
+    ),
+    cacheBytes: count(
+      256 * MIB,
+      0,
+      64 * 1024 * MIB,
+      'Bytes kept there, and apart from that in memory; the least recently used goes first.',
+    ),
+    maxBlobBytes: count(64 * MIB, 1024, 1024 * MIB, 'The largest layer that is read, compressed.'),
+    timeoutSeconds: count(60, 1, 600, 'For one request to a registry with all its retries.'),
+  },
 } as const;
 
 /** Title of each section of keys, in help and documentation. */
@@ -373,6 +385,7 @@ const SECTION_TITLES: Readonly<Record<string, string>> = {
   identity: 'Node identity',
   policies: 'Policies',
   installer: 'Installer',
+  registry: 'Registries',
 };
 
 /** Sections that say what is enforced: options of every command that decides or writes entries. */
@@ -392,51 +405,7 @@ type Frozen<T> = T extends readonly (infer I)[] ? readonly I[] : T;
 /** The values of all keys, as given or by default. */
 export type Settings = Parsed<typeof KEYS>;
 
-export interface KeyRow {
-  /** `webhooks.port`. */
-  readonly path: string;
-  /** First part of the path; empty for a key without section. */
-  readonly section: string;
-  /** `--webhooks-port`. */
-  readonly flag: string;
-  /** `PACTO_GATE_WEBHOOKS_PORT`. */
-  readonly variable: string;
-  readonly kind: KeyKind;
-  readonly fallback: Fallback;
-  readonly need: string;
-  readonly text: string;
-}
-
-export const VARIABLE_PREFIX = 'PACTO_GATE_';
-
-/** `clientCAFile` → `client-ca-file`. */
-function kebab(name: string): string {
-  return name.replace(/([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3-$2$4').toLowerCase();
-}
-
-export const isKey = (node: object): node is Key => 'schema' in node && 'need' in node;
-
-function* walk(node: object, path: readonly string[]): Generator<{ path: string; key: Key }> {
-  for (const [name, child] of Object.entries(node) as [string, object][]) {
-    const here = [...path, name];
-    if (isKey(child)) yield { path: here.join('.'), key: child };
-    else yield* walk(child, here);
-  }
-}
-
 /** All keys, in the order of the documentation. */
 export function configKeys(): readonly KeyRow[] {
-  return [...walk(KEYS, [])].map(({ path, key }) => {
-    const words = path.split('.').map(kebab).join('-');
-    return {
-      path,
-      section: path.includes('.') ? (path.split('.')[0] ?? '') : '',
-      flag: `--${words}`,
-      variable: VARIABLE_PREFIX + words.replaceAll('-', '_').toUpperCase(),
-      kind: key.kind,
-      fallback: key.fallback,
-      need: key.need,
-      text: key.text,
-    };
-  });
+  return rowsOf(KEYS);
 }

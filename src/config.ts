@@ -4,9 +4,11 @@
  * `process.env` (design §3); what others need of it is handed on as values.
  */
 import { delimiter } from 'node:path';
-import type { KeyKind, KeyRow, Settings } from './config-keys.ts';
-import { configKeys, isKey, KEYS, VARIABLE_PREFIX } from './config-keys.ts';
+import { isKey, VARIABLE_PREFIX, type KeyKind, type KeyRow } from './config-keys-kinds.ts';
+import { configKeys, KEYS, type Settings } from './config-keys.ts';
 import { firstLineOf, foundIn, placeIn } from './config-messages.ts';
+import { registryEnvironment, type RegistryEnvironment } from './config-registry.ts';
+import { isServiceLink } from './config-service-links.ts';
 import { suggest } from './config-suggest.ts';
 
 /** What the process environment says beside our own variables. */
@@ -35,6 +37,7 @@ export type Config = Omit<Settings, 'metrics'> & {
     readonly isPlainByDefault: boolean;
   };
   readonly health: { readonly host: string };
+  readonly registry: { readonly environment: RegistryEnvironment };
   readonly environment: Environment;
 };
 
@@ -67,11 +70,15 @@ const SCRIPT_VARIABLES: ReadonlySet<string> = new Set([
 /** Read by the upstream operator; the contract command line reads them too, so that one set is no mistake. */
 export const UNUSED_UPSTREAM_VARIABLES: readonly string[] = [
   'OPERATOR_DEPLOYMENT_NAME',
-  'PACTO_INSECURE_REGISTRIES',
   'PACTO_REGISTRY_TOKEN',
   'PACTO_REGISTRY_USERNAME',
   'PACTO_REGISTRY_PASSWORD',
 ];
+
+/** The upstream's variable → our key of the same meaning; our own variable wins. */
+const UPSTREAM_VARIABLES: ReadonlyMap<string, string> = new Map([
+  ['PACTO_INSECURE_REGISTRIES', 'registry.insecure'],
+]);
 
 interface Found {
   readonly value: unknown;
@@ -188,22 +195,17 @@ function collect(
   }
 }
 
-/**
- * What Kubernetes puts into every container for each Service of the namespace. A Service called
- * `pacto-gate-webhooks` makes PACTO_GATE_WEBHOOKS_PORT=tcp://10.96.0.7:443, which is not our port.
- */
-function isServiceLink(name: string, value: string): boolean {
-  if (/_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name))
-    return true;
-  return name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value);
-}
-
 function readEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   rows: readonly KeyRow[],
   found: Map<string, Found>,
   problems: ConfigProblem[],
 ): void {
+  for (const [name, path] of UPSTREAM_VARIABLES) {
+    const value = nonEmpty(env[name]);
+    if (value !== undefined)
+      found.set(path, { value: fromText('list', value), origin: `environment ${name}` });
+  }
   const byVariable = new Map(rows.map((row) => [row.variable, row]));
   for (const [name, value] of Object.entries(env)) {
     // An empty variable is one that is not set: manifests cannot leave one out.
@@ -356,6 +358,7 @@ function resolve(settings: Settings, env: Readonly<Record<string, string | undef
     webhooks: { ...settings.webhooks, host },
     metrics: resolveMetrics(settings.metrics, source, host),
     health: { ...settings.health, host: settings.health.host ?? host },
+    registry: { ...settings.registry, environment: registryEnvironment(env) },
     environment: {
       apiServer:
         apiHost === undefined

@@ -1,7 +1,8 @@
 /** The configuration keys as options of a command. */
 import { Option, type Command } from 'commander';
 import { readAtMost } from '../bounded-file.ts';
-import { configKeys, titleOfSection, type KeyRow } from '../config-keys.ts';
+import type { KeyRow } from '../config-keys-kinds.ts';
+import { configKeys, titleOfSection } from '../config-keys.ts';
 import { CONFIG_FILE_BYTES, FILE_VARIABLE, loadConfig, type Config, type FlagValue } from '../config.ts';
 import { suggest } from '../config-suggest.ts';
 import { readFaultOf } from './input-file.ts';

@@ -1,12 +1,11 @@
 /** A bundle from a folder on disk, under the limits of an archive (contract.md §11.3), without following a link. */
-import { constants } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { open, opendir } from 'node:fs/promises';
+import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { GateError, quote } from '../errors.ts';
 import { BUNDLE_CONTRACT, BundleBudget, bundleName, invalidBundle } from './bundle-limits.ts';
 import type { IgnoreRule } from './pactoignore.ts';
+import { readWholeFile, systemCode } from './whole-files.ts';
 
 interface Walk {
   readonly root: string;
@@ -54,40 +53,14 @@ async function readDirectory(walk: Walk, inside: string): Promise<readonly strin
 }
 
 async function readOne({ root, budget }: Walk, path: string): Promise<Uint8Array> {
-  let handle: FileHandle;
-  try {
-    // Between listing and opening, a file can become a link or a pipe.
-    handle = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-  try {
-    const stat = await handle.stat();
-    if (!stat.isFile()) throw invalidBundle(`entry ${quote(path)} is no file`);
-    budget.addFile(path, stat.size);
-    return await readExactly(handle, path, stat.size);
-  } finally {
-    await handle.close();
-  }
-}
-
-/** @throws GateError GATE_INPUT_FILE where the file has another size by now. */
-async function readExactly(handle: FileHandle, path: string, sizeBytes: number): Promise<Uint8Array> {
-  const bytes = Buffer.alloc(sizeBytes + 1);
-  let length = 0;
-  while (length < bytes.length) {
-    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  if (length !== sizeBytes)
-    throw new GateError('GATE_INPUT_FILE', `file ${quote(path)} changed while it was read: repeat`);
-  return bytes.subarray(0, length);
+  // Between listing and opening, a file can become a link or a pipe.
+  return readWholeFile(join(root, path), path, (sizeBytes) => budget.addFile(path, sizeBytes));
 }
 
 function unreadable(path: string, error: unknown): GateError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  return new GateError('GATE_INPUT_FILE', `${quote(path)} cannot be read (${code}): check that it is there`, {
-    cause: error,
-  });
+  return new GateError(
+    'GATE_INPUT_FILE',
+    `${quote(path)} cannot be read (${systemCode(error)}): check that it is there`,
+    { cause: error },
+  );
 }

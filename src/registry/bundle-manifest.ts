@@ -34,21 +34,22 @@ export function readManifest(bytes: Uint8Array): object {
 }
 
 /**
- * @param mediaType as the registry says; what the manifest says itself counts where it does.
+ * @param mediaType as the registry says, or empty; what the manifest says itself counts where it does.
  * @returns for an image index, the child for linux/amd64, which is also what a child without a platform is for; undefined
  *   for a manifest of one image.
  * @throws GateError GATE_BUNDLE_INVALID where the index has no such child.
  */
 export function childOf(manifest: object, mediaType: string): Descriptor | undefined {
-  if (!INDEX_TYPES.has(field(manifest, 'mediaType') ?? mediaType)) return undefined;
   const children = field(manifest, 'manifests');
+  const type = field(manifest, 'mediaType') ?? mediaType;
+  if (!INDEX_TYPES.has(type) && (type !== '' || children === undefined)) return undefined;
   for (const child of Array.isArray(children) ? (children as readonly unknown[]) : []) {
     const platform = field(child, 'platform');
     const isOurs =
       platform === undefined ||
       platform === null ||
       (field(platform, 'os') === 'linux' && field(platform, 'architecture') === 'amd64');
-    if (isOurs) return descriptorOf(child);
+    if (isOurs) return readDescriptor(child);
   }
   throw invalidBundle('it is an image index without a manifest for linux/amd64');
 }
@@ -58,10 +59,10 @@ export function layerOf(manifest: object): Descriptor {
   const found = field(manifest, 'layers');
   const layers = Array.isArray(found) ? (found as readonly unknown[]) : [];
   if (layers.length !== 1) throw invalidBundle(`need exactly one layer, found ${String(layers.length)}`);
-  return descriptorOf(layers[0]);
+  return readDescriptor(layers[0]);
 }
 
-function descriptorOf(value: unknown): Descriptor {
+export function readDescriptor(value: unknown): Descriptor {
   const mediaType = field(value, 'mediaType');
   const digest = field(value, 'digest');
   const size = field(value, 'size');

@@ -20,7 +20,7 @@ function refusal(archive: Uint8Array | AsyncIterable<Uint8Array>): Promise<strin
   return readBundleArchive(archive).then(
     () => 'accepted',
     (error: unknown) =>
-      `${(error as { code?: string }).code ?? 'no code'}: ${String((error as Error).message)}`,
+      `${(error as { code?: string }).code ?? 'no code'}: ${(error as Error).message}`,
   );
 }
 

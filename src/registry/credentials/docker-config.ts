@@ -4,10 +4,14 @@
  * that fit, the longest counts.
  */
 import type { Credential, CredentialSource } from '../credential.ts';
+import { ExpiringCache } from '../cache.ts';
 import { readCredentialFile } from './credential-file.ts';
 import { askHelper, type HelperOptions } from './credential-helper.ts';
 import { credentialOf, ownField, textField } from './login.ts';
 import { registryHost } from './registry-host.ts';
+
+/** As long as the shortest tokens live (platform.md §1.3 rule 7). */
+const HELPER_TTL_MS = 60_000;
 
 interface DockerConfigFile {
   readonly path: string;
@@ -23,13 +27,21 @@ export function dockerConfigCredentials(
   files: readonly DockerConfigFile[],
   helpers: HelperOptions | undefined,
 ): CredentialSource {
+  // A client asks for each request; a helper is a program to start.
+  const answers =
+    helpers &&
+    new ExpiringCache<Credential | undefined>({
+      clock: helpers.clock,
+      ttlMs: HELPER_TTL_MS,
+      maxEntries: 100,
+    });
   return {
     name: 'docker config',
     async for(host: string, repository: string): Promise<Credential | undefined> {
       for (const { path, mustBeThere } of files) {
         const config = await readCredentialFile(path, mustBeThere);
         const found =
-          (helpers && (await fromHelper(config, host, helpers))) ??
+          (helpers && (await answers?.get(`${path} ${host}`, () => fromHelper(config, host, helpers)))) ??
           credentialIn(config, host, repository, 'the docker config');
         if (found !== undefined) return found;
       }
