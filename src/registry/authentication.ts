@@ -4,11 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { GateError } from '../errors.ts';
-import { readError, readWhole } from './bodies.ts';
+import { headerOf, readError, readWhole } from './bodies.ts';
 import type { Challenge } from './challenge.ts';
 import type { Credential, CredentialSource } from './credential.ts';
 import type { Dialer } from './dialer.ts';
-import { field, refused, statusFailure, type Subject, wrongAnswer } from './failures.ts';
+import { field, refused, silent, statusFailure, type Subject, wrongAnswer, shownHost } from './failures.ts';
 import { HostList } from './hosts.ts';
 import type { RegistrySettings } from './options.ts';
 import { Patience } from './patience.ts';
@@ -72,14 +72,15 @@ export class Authentication {
   async *candidates(
     sources: readonly CredentialSource[],
     { registry, repository }: Repository,
+    patience: Patience,
   ): AsyncGenerator<Candidate, void> {
     let hasAny = false;
     for (const source of sources) {
       let credential: Credential | undefined;
       try {
-        credential = await source.for(registry, repository);
+        credential = await patience.orAborted(source.for(registry, repository));
       } catch (error) {
-        if (error instanceof GateError) throw error;
+        if (error instanceof GateError || patience.signal.aborted) throw error;
         // Not as a cause: what fails while reading credentials may quote them.
         throw new GateError(
           'GATE_REGISTRY_AUTHENTICATION',
@@ -138,7 +139,10 @@ export class Authentication {
     { registry, subject: asked }: ProofRequest,
   ): Promise<Token | undefined> {
     const { limits, clock } = this.#settings;
-    const subject: Subject = { reference: asked.reference, wanted: `a token of ${question.realm.host}` };
+    const subject: Subject = {
+      reference: asked.reference,
+      wanted: `a token of ${shownHost(question.realm)}`,
+    };
     const patience = new Patience(clock, limits, subject, [this.#dialer.closing]);
     try {
       const answer = await this.#dialer.send({ ...tokenCall(question), registry, subject, patience });
@@ -146,19 +150,19 @@ export class Authentication {
       if (isRedirect(status))
         throw refused(
           subject,
-          `the token server ${question.realm.host} leads elsewhere; nothing was sent there`,
+          `the token server ${shownHost(question.realm)} leads elsewhere; nothing was sent there`,
         );
       if (status === 200)
         return readToken(await readWhole(answer, TOKEN_ANSWER_BYTES, patience, subject), subject);
       await readError(answer, patience, subject);
       // 400 is how OAuth2 refuses a refresh token (RFC 6749 §5.2).
       if (status === 400 || status === 401 || status === 403) return undefined;
-      const after = answer.headers['retry-after'];
+      if (status === 404) throw silent(subject, 'HTTP 404');
       throw statusFailure(
         subject,
         status,
         undefined,
-        retryAfterMs(typeof after === 'string' ? after : undefined, clock.now()),
+        retryAfterMs(headerOf(answer, 'retry-after'), clock.now()),
       );
     } finally {
       patience.release();

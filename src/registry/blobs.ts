@@ -2,7 +2,7 @@
 import { GateError } from '../errors.ts';
 import { headerOf, pieces } from './bodies.ts';
 import { isDigest, RunningDigest } from './digests.ts';
-import { type Subject, wrongAnswer } from './failures.ts';
+import { PassingFailure, type Subject, wrongAnswer } from './failures.ts';
 import { type Repository, showReference } from './reference.ts';
 import type { Ask, Transport } from './transport.ts';
 
@@ -68,6 +68,9 @@ async function* streamed(
       throw wrongAnswer(subject, `has ${Number(told)} bytes, and ${size} were announced`);
     }
     for await (const piece of pieces(answer, patience, subject)) yield piece;
+  } catch (failure) {
+    // What has been handed on cannot be taken back: whoever reads it begins anew.
+    throw failure instanceof PassingFailure ? failure.error : failure;
   } finally {
     release();
   }

@@ -6,10 +6,10 @@ import type { Patience } from './patience.ts';
 /** The body of an error is read for its code. */
 const ERROR_BODY_BYTES = 16 * 1024;
 
-/** One value of a header; undefined where there is none or several. */
+/** A header; several of one name are one list (RFC 9110 §5.3). */
 export function headerOf(answer: Pick<Answer, 'headers'>, name: string): string | undefined {
   const value = answer.headers[name];
-  return typeof value === 'string' ? value : undefined;
+  return Array.isArray(value) ? value.join(', ') : value;
 }
 
 /**

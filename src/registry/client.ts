@@ -17,7 +17,7 @@ import {
 } from './reference.ts';
 import { listTags } from './tags.ts';
 import { type Ask, Transport, type Whole } from './transport.ts';
-import { putBlob, putManifest } from './uploads.ts';
+import { isThere, putBlob, putManifest } from './uploads.ts';
 
 export interface Manifest {
   /** As they came: what the digest is of. */
@@ -150,20 +150,8 @@ export class RegistryClient {
 
   /** Whether the repository has the blob, and nothing has to be sent. */
   async hasBlob(repository: Repository, digest: string, signal?: AbortSignal): Promise<boolean> {
-    const checked = this.#checked({ ...repository, digest });
-    const answer = await this.#transport.whole(
-      {
-        ...this.#call(signal),
-        repository: checked,
-        at: `blobs/${digest}`,
-        method: 'HEAD',
-        action: 'pull,push',
-        subject: { reference: showReference(checked), wanted: 'the blob' },
-        alsoFine: [404],
-      },
-      0,
-    );
-    return answer.status !== 404;
+    const { registry, repository: path } = this.#checked({ ...repository, digest });
+    return isThere(this.#transport, { registry, repository: path }, digest, this.#call(signal));
   }
 
   /**

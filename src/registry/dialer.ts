@@ -6,7 +6,7 @@ import { createSecureContext, rootCertificates, type SecureContext } from 'node:
 import type { Dispatcher } from 'undici';
 import { GateError } from '../errors.ts';
 import { AddressGuard, type Origin } from './address-guard.ts';
-import { networkFailure, refused, type Subject } from './failures.ts';
+import { networkFailure, refused, type Subject, shownHost } from './failures.ts';
 import { HostList } from './hosts.ts';
 import type { RegistrySettings } from './options.ts';
 import type { Patience } from './patience.ts';
@@ -111,7 +111,7 @@ export class Dialer {
       return;
     throw refused(
       subject,
-      `the registry leads to ${url.host} without TLS; nothing was sent there: only hosts in registry.insecure are spoken to so, and never from a registry with TLS`,
+      `the registry leads to ${shownHost(url)} without TLS; nothing was sent there: only hosts in registry.insecure are spoken to so, and never from a registry with TLS`,
     );
   }
 

@@ -1,5 +1,5 @@
 /** What goes wrong with a registry, as our errors. No message holds a header, a body, a path of a redirect or a query. */
-import { GateError } from '../errors.ts';
+import { GateError, messageOf } from '../errors.ts';
 
 /** What is being asked, for messages: a reference and what is wanted of it. */
 export interface Subject {
@@ -21,6 +21,11 @@ export class PassingFailure extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 }
+
+/** Of a foreign error. */
+const MESSAGE_LENGTH = 200;
+/** Of a host in a message. */
+const HOST_LENGTH = 120;
 
 /** Codes of errors of Node and undici after which the same request may well succeed. */
 const PASSING: ReadonlySet<unknown> = new Set([
@@ -57,6 +62,11 @@ const SPOKEN: ReadonlySet<unknown> = new Set([
   'TOOMANYREQUESTS',
 ]);
 
+/** For messages: of a URL that an answer held, all but the host may be somebody's secret. */
+export function shownHost(url: URL): string {
+  return url.host.length > HOST_LENGTH ? `${url.host.slice(0, HOST_LENGTH)}…` : url.host;
+}
+
 /** The registry's own rules, or ours, do not let us: `why` says which and what to add. */
 export function refused(subject: Subject, why: string): GateError {
   return new GateError('GATE_REGISTRY_REFUSED', `${subject.reference}: ${why}`);
@@ -88,7 +98,7 @@ export function networkFailure(subject: Subject, cause: unknown): GateError | Pa
     isUnverified
       ? `${subject.reference}: the certificate of the server cannot be verified (${code}); add its CA to registry.certificateAuthorities`
       : `${subject.reference}: ${subject.wanted} did not come: ${typeof code === 'string' ? code : 'the connection failed'}; check name, address and network of the registry`,
-    { cause },
+    { cause: bareCause(cause, code) },
   );
   return PASSING.has(code) ? new PassingFailure(error) : error;
 }
@@ -134,6 +144,12 @@ export function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;
+}
+
+/** Without what else hangs on it: an error of undici's parser has the bytes that it could not read. */
+function bareCause(cause: unknown, code: unknown): Error {
+  const bare = new Error(messageOf(cause).slice(0, MESSAGE_LENGTH));
+  return typeof code === 'string' ? Object.assign(bare, { code }) : bare;
 }
 
 function codeOf(error: unknown): unknown {

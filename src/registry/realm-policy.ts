@@ -2,7 +2,7 @@
  * Which token server we talk to: a registry names it in its answer, and whoever answers for a registry must not choose
  * who sees our credentials (platform.md §1.3 rule 6).
  */
-import { refused, type Subject, wrongAnswer } from './failures.ts';
+import { refused, type Subject, wrongAnswer, shownHost } from './failures.ts';
 import type { HostList } from './hosts.ts';
 
 /** Docker Hub, whose token server is a sibling of the registry. */
@@ -20,17 +20,17 @@ export function checkRealm(text: string, registry: URL, allowed: HostList, subje
   if (realm === null || (realm.protocol !== 'https:' && realm.protocol !== 'http:'))
     throw wrongAnswer({ ...subject, wanted: 'the challenge' }, 'names a token server that is no URL');
   if (realm.username !== '' || realm.password !== '')
-    throw refused(subject, `the address of the token server ${realm.host} carries a user name`);
+    throw refused(subject, `the address of the token server ${shownHost(realm)} carries a user name`);
   if (registry.protocol === 'https:' && realm.protocol !== 'https:')
     throw refused(
       subject,
-      `the token server ${realm.host} is without TLS, and the registry has it; no credentials were sent`,
+      `the token server ${shownHost(realm)} is without TLS, and the registry has it; no credentials were sent`,
     );
   const isKnown = DOCKER_HUB.test(registry.hostname) && realm.hostname === DOCKER_HUB_REALM;
   if (!isKnown && !isRelated(realm.hostname, registry.hostname) && !allowed.hasUrl(realm))
     throw refused(
       subject,
-      `the token server ${realm.host} is on a host foreign to the registry; no credentials were sent: add it to registry.realms if it belongs to the registry`,
+      `the token server ${shownHost(realm)} is on a host foreign to the registry; no credentials were sent: add it to registry.realms if it belongs to the registry`,
     );
   realm.hash = '';
   return realm;

@@ -1,5 +1,5 @@
 /** Redirects, followed by hand (platform.md §1.3 rule 5). */
-import { refused, type Subject, wrongAnswer } from './failures.ts';
+import { refused, type Subject, wrongAnswer, shownHost } from './failures.ts';
 
 export const MAX_REDIRECTS = 5;
 
@@ -18,7 +18,7 @@ export function redirectTarget(from: URL, location: string | undefined, subject:
   if (target === null || (target.protocol !== 'https:' && target.protocol !== 'http:'))
     throw wrongAnswer({ ...subject, wanted: 'the redirect' }, 'does not say where to');
   if (target.username !== '' || target.password !== '')
-    throw refused(subject, `the registry leads to ${target.host} with a user name of its own`);
+    throw refused(subject, `the registry leads to ${shownHost(target)} with a user name of its own`);
   target.hash = '';
   return target;
 }

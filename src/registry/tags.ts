@@ -1,5 +1,5 @@
 /** Lists of tags, page by page (platform.md §1.3 rule 9). */
-import { field, refused, type Subject, wrongAnswer } from './failures.ts';
+import { field, refused, type Subject, wrongAnswer, shownHost } from './failures.ts';
 import type { RegistryLimits } from './options.ts';
 import { isTag, type Repository, showReference } from './reference.ts';
 import type { Ask, Transport } from './transport.ts';
@@ -60,7 +60,7 @@ export function nextPage(header: string | undefined, from: URL, subject: Subject
   if (next.origin !== from.origin || next.username !== '' || next.password !== '')
     throw refused(
       subject,
-      `the next page of the list is on another host, ${next.host}; nothing was sent there`,
+      `the next page of the list is on another host, ${shownHost(next)}; nothing was sent there`,
     );
   next.hash = '';
   return next;

@@ -121,7 +121,7 @@ export class Transport {
   /** @param signal ends this attempt until there is an answer; the caller's own goes on to end its body. */
   async #open(ask: Ask, signal: AbortSignal): Promise<Opened> {
     const { clock, limits } = this.#settings;
-    const giveBack = await this.#turns.take(signal);
+    const giveBack = await this.#turns.take(ask.repository.registry, signal);
     const patience = new Patience(clock, limits, ask.subject, [signal, ask.signal, this.#dialer.closing]);
     const release = (): void => {
       patience.release();
@@ -146,7 +146,11 @@ export class Transport {
   /** Each of the credentials until one gets in (contract.md §11.6). */
   async #asEach(ask: Asking): Promise<Answer> {
     const tried: string[] = [];
-    for await (const candidate of this.#authentication.candidates(ask.sources, ask.repository)) {
+    for await (const candidate of this.#authentication.candidates(
+      ask.sources,
+      ask.repository,
+      ask.patience,
+    )) {
       const answer = await this.#as(candidate, ask);
       if (answer !== undefined) return answer;
       tried.push(candidate.name);
@@ -171,9 +175,10 @@ export class Transport {
       await readError(answer, ask.patience, ask.subject);
       proof.drop?.();
       if (told === undefined || isAgain || candidate.credential?.kind === 'bearer') return undefined;
-      if (told.scheme === 'basic' && challenge?.scheme === 'basic') return undefined;
-      challenge = told;
       this.#remember(ask.repository.registry, told);
+      const isSentAlready = challenge?.scheme === 'basic' || candidate.credential?.kind !== 'basic';
+      if (told.scheme === 'basic' && isSentAlready) return undefined;
+      challenge = told;
     }
   }
 

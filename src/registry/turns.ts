@@ -1,32 +1,76 @@
-/** A limit for what is under way at once; the others wait for their turn, first come, first served. */
+/**
+ * A limit for what is under way at once, first come, first served; and half of it for any one registry, so that one that
+ * hangs does not keep the others waiting.
+ */
 export class Turns {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #count: number;
+  readonly #all: Queue;
+  readonly #registries = new Map<string, Queue>();
 
   constructor(count: number) {
-    this.#free = count;
+    this.#count = count;
+    this.#all = new Queue(count);
   }
 
   /**
    * @returns gives the turn back; calling it again does nothing.
    * @throws the signal's reason
    */
-  async take(signal: AbortSignal): Promise<() => void> {
-    signal.throwIfAborted();
-    if (this.#free > 0) this.#free -= 1;
-    else await this.#wait(signal);
+  async take(registry: string, signal: AbortSignal): Promise<() => void> {
+    let queue = this.#registries.get(registry);
+    if (queue === undefined) {
+      queue = new Queue(Math.max(1, Math.ceil(this.#count / 2)));
+      this.#registries.set(registry, queue);
+    }
+    const own = queue;
+    const leave = (): void => {
+      own.leave();
+      if (own.isIdle) this.#registries.delete(registry);
+    };
+    try {
+      await own.enter(signal);
+    } catch (error) {
+      if (own.isIdle) this.#registries.delete(registry);
+      throw error;
+    }
+    try {
+      await this.#all.enter(signal);
+    } catch (error) {
+      leave();
+      throw error;
+    }
     let isTaken = true;
     return () => {
       if (!isTaken) return;
       isTaken = false;
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
+      this.#all.leave();
+      leave();
     };
   }
+}
 
-  #wait(signal: AbortSignal): Promise<void> {
+class Queue {
+  readonly #count: number;
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#count = count;
+    this.#free = count;
+  }
+
+  get isIdle(): boolean {
+    return this.#free === this.#count;
+  }
+
+  enter(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      if (this.#free > 0) {
+        this.#free -= 1;
+        resolve();
+        return;
+      }
       const go = (): void => {
         signal.removeEventListener('abort', onAbort);
         resolve();
@@ -38,5 +82,11 @@ export class Turns {
       signal.addEventListener('abort', onAbort, { once: true });
       this.#waiting.push(go);
     });
+  }
+
+  leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
   }
 }

@@ -1,12 +1,15 @@
 /** Pushing: a blob in one piece, and a manifest (OCI distribution specification 1.1, Push). */
 import { GateError } from '../errors.ts';
 import { digestOf, isDigest } from './digests.ts';
-import { refused, type Subject, wrongAnswer } from './failures.ts';
+import { refused, type Subject, wrongAnswer, shownHost } from './failures.ts';
 import { manifestName, type RegistryReference, type Repository, showReference } from './reference.ts';
 import type { Ask, Transport, Whole } from './transport.ts';
 
 /** Of an answer that is read for its headers. */
 const ANSWER_BYTES = 64 * 1024;
+
+/** How an upload that is over or gone shows. */
+const LOST: ReadonlySet<string> = new Set(['GATE_REGISTRY_UNREACHABLE', 'GATE_REGISTRY_NOT_FOUND']);
 
 type Call = Pick<Ask, 'sources' | 'signal'>;
 
@@ -29,18 +32,56 @@ export async function putBlob(
       `${subject.reference}: the bytes to be sent do not have the digest ${wanted}; nothing was sent`,
     );
   const common = { ...call, repository, action: 'pull,push', subject } as const;
-  const opened = await transport.whole(
-    { ...common, at: 'blobs/uploads/', method: 'POST', headers: { 'content-length': '0' } },
-    ANSWER_BYTES,
-  );
-  const at = uploadTarget(opened, subject);
-  at.searchParams.append('digest', digest);
+  for (let isAgain = false; ; isAgain = true) {
+    const opened = await transport.whole(
+      { ...common, at: 'blobs/uploads/', method: 'POST', headers: { 'content-length': '0' } },
+      ANSWER_BYTES,
+    );
+    const at = uploadTarget(opened, subject);
+    at.searchParams.append('digest', digest);
+    try {
+      const answer = await transport.whole(
+        {
+          ...common,
+          at,
+          method: 'PUT',
+          headers: { 'content-type': 'application/octet-stream' },
+          body: bytes,
+        },
+        ANSWER_BYTES,
+      );
+      checkTold(answer, digest, subject);
+      return digest;
+    } catch (error) {
+      // An upload that broke off may be over, or gone: what counts is whether the blob is there.
+      const isLost = error instanceof GateError && LOST.has(error.code) && call.signal?.aborted !== true;
+      if (!isLost || isAgain) throw error;
+      if (await isThere(transport, repository, digest, call)) return digest;
+    }
+  }
+}
+
+/** Whether the repository has the blob. */
+export async function isThere(
+  transport: Transport,
+  repository: Repository,
+  digest: string,
+  call: Call,
+): Promise<boolean> {
+  const subject: Subject = { reference: showReference({ ...repository, digest }), wanted: 'the blob' };
   const answer = await transport.whole(
-    { ...common, at, method: 'PUT', headers: { 'content-type': 'application/octet-stream' }, body: bytes },
-    ANSWER_BYTES,
+    {
+      ...call,
+      repository,
+      at: `blobs/${digest}`,
+      method: 'HEAD',
+      action: 'pull,push',
+      subject,
+      alsoFine: [404],
+    },
+    0,
   );
-  checkTold(answer, digest, subject);
-  return digest;
+  return answer.status !== 404;
 }
 
 /** @returns the digest. */
@@ -83,7 +124,7 @@ function uploadTarget(opened: Whole, subject: Subject): URL {
   if (target.origin !== opened.url.origin || target.username !== '' || target.password !== '')
     throw refused(
       subject,
-      `the registry wants the blob to be sent to another host, ${target.host}; nothing was sent`,
+      `the registry wants the blob to be sent to another host, ${shownHost(target)}; nothing was sent`,
     );
   target.hash = '';
   return target;
