@@ -72,8 +72,9 @@ function jsonProblem(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Not the engine's message: it shows a piece of the text. */
-function placeOf(error: SyntaxError): string {
-  const place = /at position (\d+)/.exec(error.message)?.[1];
-  return place === undefined ? 'the text ends too early' : `it stops being JSON at character ${place}`;
+/** Not the engine's message: it shows a piece of the text, and does not always say where. */
+function placeOf({ message }: SyntaxError): string {
+  if (message.startsWith('Unexpected end')) return 'the text ends too early';
+  const place = /at position (\d+)/.exec(message)?.[1];
+  return place === undefined ? 'a character is out of place' : `it stops being JSON at character ${place}`;
 }

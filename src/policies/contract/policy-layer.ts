@@ -3,7 +3,7 @@ import { inertText, quote } from '../quote.ts';
 import { bundleText } from './bundle-files.ts';
 import type { BundleFiles } from './bundle-files.ts';
 import type { Contract, PolicyReference } from './contract.ts';
-import type { Problem } from './findings.ts';
+import type { ContractFindingCode, Problem } from './findings.ts';
 import type { JsonValue } from './json-value.ts';
 import { parseReference } from './reference.ts';
 import type { SchemaChecks, SchemaLeaf } from './schema-checks.ts';
@@ -15,8 +15,12 @@ const POLICY_FILE = 'policy/schema.json';
 const MAX_BUNDLES = 64;
 const MAX_DEPTH = 16;
 
-/** Ours, for one policy: what one run can report has an end. */
+/** Ours: no contract is held to so many, and what one run can report has an end. */
+const MAX_POLICIES = 1000;
+const MAX_PROBLEMS = 1000;
+/** Ours, for one policy. */
 const MAX_VIOLATIONS = 100;
+
 /** Ours, of a reason that somebody else's server may have written. */
 const MAX_REASON_CHARACTERS = 500;
 
@@ -57,6 +61,7 @@ export class PolicySearch {
   readonly #schemas: SchemaChecks;
   readonly #resolver: PolicyResolver | undefined;
   #bundles = 0;
+  #isOver = false;
 
   /** @param resolver without one every reference is a problem (contract.md §3.4.2) */
   constructor(schemas: SchemaChecks, resolver: PolicyResolver | undefined) {
@@ -70,6 +75,7 @@ export class PolicySearch {
     chain: readonly string[] = [],
   ): Promise<void> {
     for (const policy of policies) {
+      if (this.#isOver) return;
       const origin = `${declarer.prefix}policies[${quote(policy.name)}]`;
       // No layer 1 looked at a contract elsewhere, and Go has no difference between empty and absent.
       const [schema, ref] = [policy.schema, policy.ref].map((text) => (text === '' ? undefined : text));
@@ -92,8 +98,10 @@ export class PolicySearch {
       return;
     }
     const answer = await this.#schemas.compile(text);
-    if (answer.outcome === 'valid') this.policies.push({ origin, schema: text });
-    else if (answer.outcome !== 'invalid') {
+    if (answer.outcome === 'valid') {
+      if (this.policies.length < MAX_POLICIES) this.policies.push({ origin, schema: text });
+      else this.#end(origin, `it is not taken: ${MAX_POLICIES} policies were before it`);
+    } else if (answer.outcome !== 'invalid') {
       this.#unresolved(origin, `${quote(path)} is no schema that can be used: ${answer.reason}`);
     }
   }
@@ -111,11 +119,8 @@ export class PolicySearch {
     // The same text means something else where it is written elsewhere (contract.md §3.4.2).
     const link = JSON.stringify([declarer.base ?? null, ref]);
     if (chain.includes(link)) {
-      this.problems.push({
-        path: '',
-        code: 'POLICY_REF_CYCLE',
-        message: `${origin}: ${quote(ref)} leads back to itself; let one of the contracts on the way stop naming it`,
-      });
+      const next = 'let one of the contracts on the way stop naming it';
+      this.#report('POLICY_REF_CYCLE', `${origin}: ${quote(ref)} leads back to itself; ${next}`);
       return;
     }
     const bundle = await this.#fetch(ref, declarer.base, origin, chain.length);
@@ -141,7 +146,7 @@ export class PolicySearch {
       return undefined;
     }
     if (this.#bundles >= MAX_BUNDLES) {
-      this.#unresolved(origin, `${quote(ref)} is not followed: ${MAX_BUNDLES} references were before it`);
+      this.#end(origin, `${quote(ref)} is not followed: ${MAX_BUNDLES} references were before it`);
       return undefined;
     }
     this.#bundles += 1;
@@ -151,9 +156,20 @@ export class PolicySearch {
     return undefined;
   }
 
+  /** What follows is not looked at: nothing will be enforced. */
+  #end(origin: string, reason: string): void {
+    this.#unresolved(origin, reason);
+    this.#isOver = true;
+  }
+
   #unresolved(origin: string, reason: string): void {
     const cut = inertText(reason.slice(0, MAX_REASON_CHARACTERS));
-    this.problems.push({ path: '', code: 'POLICY_REF_UNRESOLVED', message: `${origin}: ${cut}` });
+    this.#report('POLICY_REF_UNRESOLVED', `${origin}: ${cut}`);
+  }
+
+  #report(code: ContractFindingCode, message: string): void {
+    this.problems.push({ path: '', code, message });
+    if (this.problems.length >= MAX_PROBLEMS) this.#isOver = true;
   }
 }
 
@@ -169,6 +185,7 @@ export async function enforcePolicies(
   const problems: Problem[] = [];
   const violations = new Map<string, readonly string[]>();
   for (const { origin, schema } of policies) {
+    if (problems.length >= MAX_PROBLEMS) break;
     let said = violations.get(schema);
     if (said === undefined) {
       const answer = await schemas.validate(schema, root);

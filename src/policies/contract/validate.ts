@@ -25,12 +25,18 @@ export interface ValidateOptions {
   readonly base?: string;
 }
 
+/** Ours: nobody reads more, and a contract of 1 MiB could have tens of thousands. */
+const MAX_PROBLEMS = 1000;
+
 interface Judged {
   readonly contract: Contract;
   readonly document: ContractDocument;
 }
 
-/** A layer that finds an error is the last; and no policy is enforced where one of them cannot be had. */
+/**
+ * A layer that finds an error is the last; and no policy is enforced where one of them cannot be had.
+ * @returns at most 1,000 errors and as many warnings
+ */
 export async function validate(
   { contract, document }: Judged,
   options: ValidateOptions,
@@ -40,10 +46,14 @@ export async function validate(
 
   const schemas = new SchemaRun(options.schemas);
   const fields = await checkCrossField(contract, options.files, schemas);
-  if (fields.errors.length > 0) return fields;
+  if (fields.errors.length > 0) return first(fields.errors, fields.warnings);
 
   const policies = await checkPolicies({ contract, document }, options, schemas);
-  return { errors: policies.errors, warnings: [...fields.warnings, ...policies.warnings] };
+  return first(policies.errors, [...fields.warnings, ...policies.warnings]);
+}
+
+function first(errors: readonly Problem[], warnings: readonly Problem[]): ValidationResult {
+  return { errors: errors.slice(0, MAX_PROBLEMS), warnings: warnings.slice(0, MAX_PROBLEMS) };
 }
 
 async function checkPolicies(

@@ -1,5 +1,6 @@
 /** Contracts, bundles and resolvers written as texts. */
 import { load } from '../../../src/policies/contract/load.ts';
+import type { Contract } from '../../../src/policies/contract/contract.ts';
 import type { Loaded } from '../../../src/policies/contract/document.ts';
 import type { PolicyResolution, PolicyResolver } from '../../../src/policies/contract/policy-layer.ts';
 import type { ValidationResult } from '../../../src/policies/contract/findings.ts';
@@ -55,13 +56,16 @@ export function resolver(
   bundles: Readonly<Record<string, { readonly files: TextFiles; readonly base?: string } | string>>,
 ): RecordingResolver {
   const asked: { readonly ref: string; readonly from: string | undefined }[] = [];
+  const contracts = new Map<string, Contract>();
   return {
     asked,
     resolve: (ref, from): Promise<PolicyResolution> => {
       asked.push({ ref, from });
       const found = bundles[`${from ?? ''} ${ref}`] ?? bundles[ref] ?? 'not found';
       if (typeof found === 'string') return Promise.resolve({ ok: false, reason: found });
-      const { contract } = loaded(CART + (found.files['policies'] ?? ''));
+      const policies = found.files['policies'] ?? '';
+      const contract = contracts.get(policies) ?? loaded(CART + policies).contract;
+      contracts.set(policies, contract);
       return Promise.resolve({
         ok: true,
         bundle: { contract, files: bundle(found.files), base: found.base },
