@@ -1,20 +1,29 @@
 /** Compiles and validates, in the worker: keeps what it compiled, the least recently used goes. */
 import { hash } from 'node:crypto';
-import { MissingRefError, type ValidateFunction } from 'ajv';
+import type { ValidateFunction } from 'ajv';
 import { messageOf, quote } from '../errors.ts';
 import { refused, type Answer, type Json } from './answer.ts';
-import { compilerOf, draftOf, metaschemaOf, type DraftName } from './drafts.ts';
+import { compilerOf, draftOf, isMetaschema, metaschemaOf, rulesOf, type DraftName } from './drafts.ts';
 import { leavesOf } from './leaves.ts';
 import { schemaExcess } from './limits.ts';
-import { normalize } from './normalize.ts';
+import { normalize, refuseUnsupported } from './normalize.ts';
 import { withPlainNumbers } from './plain-numbers.ts';
+import { ReferenceFault, References } from './references.ts';
 
 /** Of compiled schemas, by the length of their texts: what is compiled takes some twenty times that. */
 const KEPT_UNITS = 1024 * 1024;
 const KEPT_SCHEMAS = 256;
 
+const ENDLESS = 'the schema refers to itself without end';
+
 /** A schema that compiled, or why it did not. */
-type Compiled = { readonly validate: ValidateFunction } | { readonly answer: Answer };
+type Compiled = CompiledSchema | { readonly answer: Answer };
+
+interface CompiledSchema {
+  readonly validate: ValidateFunction;
+  /** Whether it comes back to itself without having gone deeper into the instance. */
+  readonly isEndless: boolean;
+}
 
 export class Checker {
   readonly #kept = new Map<string, { readonly compiled: Compiled; readonly units: number }>();
@@ -38,7 +47,7 @@ export class Checker {
     const compiled = this.#known(schemaText, onPhase);
     if ('answer' in compiled) return compiled.answer;
     if (instance === undefined) return { outcome: 'valid' };
-    return validate(compiled.validate, withPlainNumbers(instance[0]));
+    return validate(compiled, withPlainNumbers(instance[0]));
   }
 
   #known(schemaText: string, onPhase: (phase: 'compiling' | 'compiled') => void): Compiled {
@@ -72,13 +81,13 @@ export class Checker {
     const excess = schemaExcess(schema);
     if (excess !== undefined) return { answer: refused(excess) };
     try {
-      return this.#compileSchema(schema, schemaText);
+      return this.#compileSchema(schema);
     } catch (error) {
       return { answer: compileFault(error) };
     }
   }
 
-  #compileSchema(schema: Json, schemaText: string): Compiled {
+  #compileSchema(schema: Json): Compiled {
     const dialect = isObject(schema) && Object.hasOwn(schema, '$schema') ? schema['$schema'] : undefined;
     const draft = typeof dialect === 'string' ? draftOf(dialect) : '2020-12';
     if (draft === undefined)
@@ -91,9 +100,19 @@ export class Checker {
     if (!metaschema(schema)) return { answer: notASchema(metaschemaFault(metaschema)) };
     if (typeof schema !== 'boolean' && !isObject(schema))
       return { answer: notASchema('it is neither an object nor a boolean') };
-    normalize(schema);
-    const compiler = compilerOf(draft, schemaText.includes('json-schema.org'));
-    return { validate: compiler.compile(schema) };
+    if (typeof schema === 'boolean')
+      return { validate: compilerOf(draft, false).compile(schema), isEndless: false };
+    const references = new References(schema, {
+      ...rulesOf(draft),
+      isMetaschema,
+      mustBeSchema: (value) => {
+        if (!metaschema(value)) throw new ReferenceFault('outside', 'points at what is no schema');
+      },
+    });
+    refuseUnsupported(references);
+    normalize(references.schemas);
+    const compiler = compilerOf(draft, references.leadsToMetaschema);
+    return { validate: compiler.compile(schema), isEndless: references.hasCircle() };
   }
 
   #metaschema(draft: DraftName): ValidateFunction {
@@ -103,14 +122,15 @@ export class Checker {
   }
 }
 
-function validate(check: ValidateFunction, instance: Json): Answer {
+function validate({ validate: check, isEndless }: CompiledSchema, instance: Json): Answer {
   try {
     if (check(instance)) return { outcome: 'valid' };
     return { outcome: 'invalid', leaves: leavesOf(check.errors ?? []) };
   } catch (error) {
-    if (error instanceof RangeError)
-      return refused('the schema refers to itself too often for this instance');
-    throw error;
+    if (!(error instanceof RangeError)) throw error;
+    // Go finds this while it validates, so that the schema is one, and nothing fits it.
+    if (isEndless) return { outcome: 'invalid', leaves: [{ instancePath: '', message: ENDLESS }] };
+    return refused('the schema refers to itself too often for this instance');
   } finally {
     // They hold the instance.
     check.errors = null;
@@ -123,8 +143,8 @@ function notASchema(reason: string): Answer {
 
 function compileFault(error: unknown): Answer {
   if (error instanceof RangeError) return refused('the schema is too entangled to compile');
-  if (error instanceof MissingRefError)
-    return notASchema(`its $ref ${quote(error.missingRef)} points outside of it, or at nothing in it`);
+  if (error instanceof ReferenceFault)
+    return error.kind === 'outside' ? notASchema(error.message) : refused(error.message);
   return notASchema(quote(messageOf(error)).slice(1, -1));
 }
 

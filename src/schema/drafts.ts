@@ -11,6 +11,7 @@ import Ajv4 from 'ajv-draft-04';
 import { fullFormats, type FormatName } from 'ajv-formats/dist/formats.js';
 import { adaptKeywords } from './ajv-keywords.ts';
 import { isPattern, schemaPatterns } from './patterns.ts';
+import type { ReferenceRules } from './references.ts';
 
 export type DraftName = '2020-12' | '2019-09' | 'draft-07' | 'draft-06' | 'draft-04';
 
@@ -86,6 +87,21 @@ const OPTIONS: Options = {
   inlineRefs: false,
   code: { regExp: schemaPatterns },
 };
+
+/** How a draft writes names and references. */
+export function rulesOf(name: DraftName): Pick<ReferenceRules, 'idKeyword' | 'isOld' | 'dynamic'> {
+  const { isOld } = DRAFTS[name];
+  return {
+    idKeyword: name === 'draft-04' ? 'id' : '$id',
+    isOld,
+    dynamic: isOld ? undefined : name === '2019-09' ? '$recursiveRef' : '$dynamicRef',
+  };
+}
+
+/** Whether a name, without a fragment, is that of a metaschema. */
+export function isMetaschema(name: string): boolean {
+  return draftOf(name) !== undefined;
+}
 
 /** The draft that `$schema` names; undefined where nobody knows it. */
 export function draftOf(dialect: string): DraftName | undefined {

@@ -1,46 +1,56 @@
-/**
- * Takes out of a schema what ajv reads and JSON Schema does not know (`$async`, `nullable`): to everybody else these are
- * annotations.
- */
+/** What ajv reads differently from JSON Schema, written so that both mean the same, or refused where that cannot be. */
 import type { Json } from './answer.ts';
+import type { SchemaObject } from './places.ts';
+import { ReferenceFault, type References } from './references.ts';
 
-/** What stands in a keyword's place. */
-type Place = 'schema' | 'schemas' | 'map';
-
-const PLACES: ReadonlyMap<string, readonly Place[]> = new Map([
-  ...['additionalItems', 'additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'not'].map(
-    at('schema'),
-  ),
-  ...['propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'].map(at('schema')),
-  ...['allOf', 'anyOf', 'oneOf', 'prefixItems'].map(at('schemas')),
-  ...['$defs', 'definitions', 'dependencies', 'dependentSchemas'].map(at('map')),
-  ...['patternProperties', 'properties'].map(at('map')),
-  ['items', ['schema', 'schemas']],
-]);
-
-function at(...places: readonly Place[]): (keyword: string) => [string, readonly Place[]] {
-  return (keyword) => [keyword, places];
-}
-
+/** To everybody else these are annotations. */
 const ONLY_OF_AJV = ['$async', 'nullable'];
 
-/** @param schema as `JSON.parse` gave it; it is changed. */
-export function normalize(schema: Json): void {
-  const schemas: Json[] = [schema];
-  for (let node = schemas.pop(); node !== undefined; node = schemas.pop()) {
-    if (!isObject(node)) continue;
-    for (const keyword of ONLY_OF_AJV)
-      if (Object.hasOwn(node, keyword)) Reflect.deleteProperty(node, keyword);
-    for (const [keyword, value] of Object.entries(node))
-      for (const place of PLACES.get(keyword) ?? []) {
-        if (place === 'schema') schemas.push(value);
-        else if (place === 'schemas')
-          schemas.push(...(Array.isArray(value) ? (value as readonly Json[]) : []));
-        else if (isObject(value)) schemas.push(...Object.values(value));
-      }
+/** A schema that fits everything, which ajv does not leave out. */
+const ANYTHING: Json = { allOf: [true] };
+
+const PROTO = '__proto__';
+const PROTO_PATTERN = '^(?:__proto__)$';
+
+/**
+ * Throws where ajv would be wrong: to it, `contains` looks at every item, and so does `items` of a schema of several
+ * that need not fit.
+ */
+export function refuseUnsupported(references: References): void {
+  for (const schema of references.schemas) {
+    if (!Object.hasOwn(schema, 'unevaluatedItems')) continue;
+    for (const other of references.inPlaceOf(schema))
+      if (Object.hasOwn(other, 'contains') || (other !== schema && looksAtAllItems(other)))
+        throw new ReferenceFault(
+          'unsupported',
+          'unevaluatedItems beside contains or items of another schema is not supported',
+        );
   }
 }
 
-function isObject(value: Json): value is { readonly [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function looksAtAllItems(schema: SchemaObject): boolean {
+  const hasItems = Object.hasOwn(schema, 'items') && !Array.isArray(schema['items']);
+  return hasItems || Object.hasOwn(schema, 'additionalItems') || Object.hasOwn(schema, 'unevaluatedItems');
+}
+
+/** @param schemas all schemas of a document; they are changed. */
+export function normalize(schemas: Iterable<SchemaObject>): void {
+  for (const schema of schemas) {
+    for (const keyword of ONLY_OF_AJV)
+      if (Object.hasOwn(schema, keyword)) Reflect.deleteProperty(schema, keyword);
+    rewriteProto(schema);
+    // Else it forgets what `if` looked at.
+    if (Object.hasOwn(schema, 'if'))
+      for (const branch of ['then', 'else']) if (!Object.hasOwn(schema, branch)) schema[branch] = ANYTHING;
+  }
+}
+
+/** ajv passes over a property of this name. */
+function rewriteProto(schema: SchemaObject): void {
+  const properties = Object.hasOwn(schema, 'properties') ? (schema['properties'] as SchemaObject) : {};
+  if (!Object.hasOwn(properties, PROTO)) return;
+  schema['patternProperties'] = {
+    ...(schema['patternProperties'] as SchemaObject | undefined),
+    [PROTO_PATTERN]: properties[PROTO] as Json,
+  };
 }
