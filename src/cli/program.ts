@@ -20,6 +20,7 @@ interface Entry {
 
 const GROUPS: Readonly<Record<string, string>> = {
   certs: 'certificates for the listener',
+  contract: 'show, pack and publish contracts',
   doctor: 'find out why something does not work',
   generate: 'write manifests',
 };
@@ -44,6 +45,31 @@ const COMMANDS: readonly Entry[] = [
     path: ['lint'],
     summary: 'say what an API server would say to whoever writes these policies',
     load: () => import('./lint.ts'),
+  },
+  {
+    path: ['validate'],
+    summary: 'check a contract, its files and the policies that it names, without a cluster',
+    load: () => import('./validate.ts'),
+  },
+  {
+    path: ['verdict'],
+    summary: 'say whether a service keeps its contract, from evidence in a file',
+    load: () => import('./verdict.ts'),
+  },
+  {
+    path: ['contract', 'show'],
+    summary: 'show what a contract says',
+    load: () => import('./contract-show.ts'),
+  },
+  {
+    path: ['contract', 'pack'],
+    summary: 'pack a bundle into an archive or an OCI image layout',
+    load: () => import('./contract-pack.ts'),
+  },
+  {
+    path: ['contract', 'push'],
+    summary: 'validate a bundle and push it to a registry',
+    load: () => import('./contract-push.ts'),
   },
   {
     path: ['explain'],

@@ -1,0 +1,97 @@
+/** What commands say of a contract: findings of every layer in one shape, with the line that each is about. */
+import {
+  CONTRACT_FINDINGS,
+  type ContractFindingCode,
+  type Finding,
+  type Problem,
+  type Severity,
+  type ValidationResult,
+} from '../policies/contract/findings.ts';
+import { ContractPlaces, type Place } from './contract-location.ts';
+import { plain } from './output.ts';
+import type { SarifResult } from './sarif.ts';
+
+/** Codes of the commands themselves, which no layer gives (contract.md §3.5). */
+export const COMMAND_FINDINGS = {
+  PARSE_ERROR: 'the contract, its overrides or its bundle could not be read',
+  READINESS_GATE_UNMET: 'the readiness section is expired or below its score, and --readiness was given',
+} as const;
+
+export type CommandFindingCode = keyof typeof COMMAND_FINDINGS;
+
+export interface Said {
+  readonly code: ContractFindingCode | CommandFindingCode;
+  readonly severity: Severity;
+  /** In the contract; empty where it is about the whole. */
+  readonly path: string;
+  readonly message: string;
+  /** In the contract's file. */
+  readonly place?: Place;
+}
+
+/**
+ * Adds to each the line it is about, where its path leads to one.
+ * @param text undefined where there is none whose lines the user knows.
+ */
+export function placed(said: readonly Said[], text: string | undefined): readonly Said[] {
+  if (text === undefined) return said;
+  const places = new ContractPlaces(text);
+  return said.map((one) => {
+    const place = places.of(one.path);
+    return place === undefined ? one : { ...one, place };
+  });
+}
+
+/** `  error    interfaces[0].ref (line 12): … [FILE_NOT_FOUND]`: one line each. */
+export function linesOf(said: readonly Said[]): readonly string[] {
+  return said.map(({ code, severity, path, message, place }) => {
+    const line = place === undefined ? '' : ` (line ${String(place.line)})`;
+    const where = path === '' ? '' : `${path}${line}: `;
+    return plain(`  ${severity.padEnd(7)}  ${where}${message.replaceAll('\n', ' ')} [${code}]`);
+  });
+}
+
+const LEVELS = { error: 'error', warning: 'warning', unknown: 'warning', info: 'note' } as const;
+
+export function sarifOf(said: readonly Said[], file: string): readonly SarifResult[] {
+  return said.map(({ code, severity, path, message, place }) => ({
+    code,
+    level: LEVELS[severity],
+    message: path === '' ? message : `${path}: ${message}`,
+    file,
+    ...place,
+  }));
+}
+
+export function countOf(said: readonly Pick<Said, 'severity'>[], wanted: Severity): number {
+  return said.filter(({ severity }) => severity === wanted).length;
+}
+
+/** `1 error, 2 warnings`. */
+export function counted(said: readonly Pick<Said, 'severity'>[]): string {
+  const parts = (['error', 'unknown', 'warning'] as const).flatMap((severity) => {
+    const count = countOf(said, severity);
+    const word = severity === 'unknown' ? 'unknown' : count === 1 ? severity : `${severity}s`;
+    return count === 0 ? [] : [`${String(count)} ${word}`];
+  });
+  return parts.length === 0 ? 'no findings' : parts.join(', ');
+}
+
+export function parseError(reason: string): Said {
+  return { code: 'PARSE_ERROR', severity: 'error', path: '', message: reason };
+}
+
+/** Errors first, as a result has them. */
+export function saidOf({ errors, warnings }: ValidationResult): readonly Said[] {
+  const said = (problem: Problem): Said => ({
+    code: problem.code,
+    severity: CONTRACT_FINDINGS[problem.code].severity,
+    path: problem.path,
+    message: problem.message,
+  });
+  return [...errors.map(said), ...warnings.map(said)];
+}
+
+export function saidOfFinding({ code, severity, contractPath, message }: Finding): Said {
+  return { code, severity, path: contractPath, message };
+}
