@@ -148,6 +148,15 @@ registrySuite('our client at a faulty registry', () => {
       expect((await failureOf(client.manifest(exactly(anonymous)))).code).toBe('GATE_REGISTRY_ANSWER');
     });
 
+    it('is denied when it is another manifest than the digest asked for', async () => {
+      anonymous.use(faults.substitutes(stored.empty.digest));
+      const client = clientOf(anonymous);
+      expect((await failureOf(client.manifest(exactly(anonymous)))).code).toBe('GATE_REGISTRY_ANSWER');
+      expect((await failureOf(client.resolveTag(exactly(anonymous)))).code).toBe('GATE_REGISTRY_ANSWER');
+      // What a tag names is the registry's to say.
+      expect((await client.manifest(at(anonymous))).digest).toBe(stored.empty.digest);
+    });
+
     it('is identified by its bytes where the registry names no digest', async () => {
       anonymous.use(faults.dropsDigest());
       const client = clientOf(anonymous);
@@ -292,7 +301,9 @@ registrySuite('our client at a faulty registry', () => {
     it('never go to a token server without TLS from a registry with', async () => {
       secure.use(faults.challenges(`Bearer realm="${other.origin}/token",service="x"`));
       const client = clientOf(secure, BASIC, { insecure: [other.host] });
-      expect((await failureOf(client.manifest(at(secure)))).code).toBe('GATE_REGISTRY_REFUSED');
+      const { code, message } = await failureOf(client.manifest(at(secure)));
+      expect(code).toBe('GATE_REGISTRY_REFUSED');
+      expect(message).toContain('the token server');
       expect(other.requests).toEqual([]);
     });
 
@@ -306,6 +317,15 @@ registrySuite('our client at a faulty registry', () => {
       expect(code).toBe('GATE_REGISTRY_REFUSED');
       expect(other.requests).toEqual([]);
     });
+  });
+
+  it('a blob is there once, however often its answer was lost', async () => {
+    anonymous.use(faults.losesUploadAnswer());
+    const client = clientOf(anonymous);
+    const bytes = Buffer.from('the registry has it, and could not say so');
+    const digest = await client.pushBlob(at(anonymous), bytes);
+    anonymous.use(undefined);
+    expect(await client.hasBlob(at(anonymous), digest)).toBe(true);
   });
 
   it('referrers come from the API where the registry has it', async () => {

@@ -140,6 +140,18 @@ export function rejectsFirstToken(): Fault {
   };
 }
 
+/** Takes the bytes of an upload, and is gone before it can say so; the first time only. */
+export function losesUploadAnswer(): Fault {
+  let isLost = false;
+  return async (call) => {
+    const answer = await call.ask();
+    if (call.method === 'PUT' && !isLost) {
+      isLost = true;
+      call.response.destroy();
+    } else call.send(answer);
+  };
+}
+
 /** Wants the bytes of an upload on another server. */
 export function uploadsElsewhere(origin: string): Fault {
   return (call) =>
@@ -155,6 +167,14 @@ export function liesAboutDigest(digest: string): Fault {
       ...answer,
       headers: { ...answer.headers, 'docker-content-digest': digest },
     }));
+}
+
+/** Gives another manifest than the one asked for, with all that belongs to it: its length, its type and its digest. */
+export function substitutes(digest: string): Fault {
+  return onManifests(async (call) => {
+    const path = call.url.pathname.replace(/[^/]+$/, digest);
+    call.send(await call.ask(path));
+  });
 }
 
 /** As registries that never send it. */
