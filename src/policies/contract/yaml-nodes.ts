@@ -18,13 +18,12 @@ export interface YamlScalar extends Placed {
 
 export interface YamlMapping extends Placed {
   readonly kind: 'mapping';
-  /** Filled while the document is read, so that an alias inside can name it. */
-  readonly entries: (readonly [key: YamlNode, value: YamlNode])[];
+  readonly entries: readonly (readonly [key: YamlNode, value: YamlNode])[];
 }
 
 export interface YamlSequence extends Placed {
   readonly kind: 'sequence';
-  readonly items: YamlNode[];
+  readonly items: readonly YamlNode[];
 }
 
 export interface YamlAlias extends Placed {

@@ -3,13 +3,19 @@
  * what their texts stand for is ours, and so is what Go refuses and the package would take.
  */
 import { Composer, isAlias, isMap, isScalar, isSeq, LineCounter, Parser } from 'yaml';
-import type { Document, ParsedNode } from 'yaml';
+import type { Document, ParsedNode, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 
-import { checkDepth } from './yaml-depth.ts';
-import type { YamlNode } from './yaml-nodes.ts';
+import type { YamlMapping, YamlNode, YamlSequence } from './yaml-nodes.ts';
 import { YamlProblem } from './yaml-nodes.ts';
-import { checkCharacters, checkDirective, checkScalar } from './yaml-refusals.ts';
+import { checkCharacters, checkDirective } from './yaml-refusals.ts';
 import { resolvePlain } from './yaml-scalars.ts';
+import { TokenCheck } from './yaml-tokens.ts';
+
+/** A bracket that is closed further left than YAML asks for is fine in Go. */
+const TAKEN_ANYWAY = /^Flow (?:map|sequence) in block collection must be sufficiently indented/;
+
+const ENDS_FIRST = 'a document ends before it begins';
+const BLANK_WITH_TAB = /^ *\t/m;
 
 const LONG_TAG = 'tag:yaml.org,2002:';
 
@@ -23,9 +29,9 @@ export function parseYaml(source: string): YamlNode | undefined {
   const lines = new LineCounter();
   const document = firstDocument(text, lines);
   if (document === undefined) return undefined;
-  const [problem] = document.errors;
+  const problem = document.errors.find(({ message }) => !TAKEN_ANYWAY.test(message));
   if (problem !== undefined) throw new YamlProblem(`line ${line(lines, problem.pos[0])}: ${problem.message}`);
-  return new Reader(lines).read(document.contents);
+  return new Reader(text, lines).read(document.contents);
 }
 
 /** What follows the first document is never looked at, so it may be broken (contract.md §2.2). */
@@ -34,17 +40,31 @@ function firstDocument(text: string, lines: LineCounter): Document.Parsed | unde
     schema: 'failsafe',
     resolveKnownTags: false,
     uniqueKeys: false,
-    keepSourceTokens: true,
     prettyErrors: false,
     logLevel: 'silent',
   });
+  const check = new TokenCheck(text, (offset) => lines.linePos(offset).line);
+  let begun: 'directive' | 'document' | undefined;
   for (const token of new Parser(lines.addNewLine).parse(text)) {
-    if (token.type === 'directive') checkDirective(token.source);
-    if (token.type === 'document') checkDepth(token);
-    for (const document of composer.next(token)) return document;
+    const ends = token.type === 'document' || token.type === 'directive' || token.type === 'doc-end';
+    if (ends && begun === 'document') break;
+    if (token.type === 'doc-end') throw new YamlProblem(ENDS_FIRST);
+    if (token.type === 'directive') {
+      checkDirective(token.source);
+      begun = 'directive';
+    }
+    if (token.type === 'document') {
+      if (token.value === undefined && token.start.length === 0) throw new YamlProblem(ENDS_FIRST);
+      check.check(token);
+      begun = 'document';
+    }
+    // It hands nothing over before the second document.
+    composer.next(token).next();
   }
-  for (const document of composer.end()) return document;
-  return undefined;
+  if (begun === 'directive') throw new YamlProblem('no document follows its directive');
+  if (begun === undefined && BLANK_WITH_TAB.test(text))
+    throw new YamlProblem('a tab stands where a document may begin');
+  return composer.end().next().value ?? undefined;
 }
 
 function line(lines: LineCounter, offset: number): string {
@@ -52,10 +72,12 @@ function line(lines: LineCounter, offset: number): string {
 }
 
 class Reader {
+  readonly #text: string;
   readonly #lines: LineCounter;
   readonly #anchors = new Map<string, YamlNode>();
 
-  constructor(lines: LineCounter) {
+  constructor(text: string, lines: LineCounter) {
+    this.#text = text;
     this.#lines = lines;
   }
 
@@ -69,21 +91,38 @@ class Reader {
       return { kind: 'alias', anchor: node.source, target, line };
     }
     if (isScalar(node)) {
-      checkScalar(node.srcToken, line);
-      return this.#named(node.anchor, scalar(node, line));
+      return this.#named(node.anchor, scalar(node, this.#textOf(node), line));
     }
-    if (isMap(node)) {
-      const read = this.#named(node.anchor, { kind: 'mapping', entries: [], line } as const);
-      for (const { key, value } of node.items) {
-        const name = this.read(key);
-        (read.entries as [YamlNode, YamlNode][]).push([name, this.read(value)]);
-      }
-      return read;
+    if (isMap(node)) return this.#mapping(node, line);
+    if (isSeq(node)) return this.#sequence(node, line);
+    throw new YamlProblem(`line ${String(line)}: it is no value`);
+  }
+
+  /** A block in the last line has no line end if the file has none there. */
+  #textOf(node: Scalar.Parsed): string {
+    const text = typeof node.value === 'string' ? node.value : '';
+    const block = node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED';
+    const cut =
+      block && node.range[1] === this.#text.length && !this.#text.endsWith('\n') && text.endsWith('\n');
+    return cut ? text.slice(0, -1) : text;
+  }
+
+  /** It has its name before its content, so that an alias inside can name it. */
+  #mapping(node: YAMLMap.Parsed, line: number): YamlMapping {
+    const entries: [YamlNode, YamlNode][] = [];
+    const mapping = this.#named(node.anchor, { kind: 'mapping', entries, line });
+    for (const { key, value } of node.items) {
+      const name = this.read(key);
+      entries.push([name, this.read(value)]);
     }
-    if (!isSeq(node)) throw new YamlProblem(`line ${String(line)}: it is no value`);
-    const read = this.#named(node.anchor, { kind: 'sequence', items: [], line } as const);
-    for (const item of node.items) (read.items as YamlNode[]).push(this.read(item));
-    return read;
+    return mapping;
+  }
+
+  #sequence(node: YAMLSeq.Parsed, line: number): YamlSequence {
+    const items: YamlNode[] = [];
+    const sequence = this.#named(node.anchor, { kind: 'sequence', items, line });
+    for (const item of node.items) items.push(this.read(item));
+    return sequence;
   }
 
   #named<N extends YamlNode>(anchor: string | undefined, node: N): N {
@@ -92,8 +131,7 @@ class Reader {
   }
 }
 
-function scalar(node: { value: unknown; type?: unknown; tag?: string }, line: number): YamlNode {
-  const text = typeof node.value === 'string' ? node.value : '';
+function scalar(node: Scalar.Parsed, text: string, line: number): YamlNode {
   const plain = node.type === undefined || node.type === 'PLAIN';
   const written = node.tag === undefined || node.tag === '!' ? '' : node.tag;
   if (written !== '') {

@@ -7,9 +7,9 @@ export type Source =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly reason: string; readonly text: string };
 
+/** UTF-8, or UTF-16 with its mark, which stays. */
 export function decodeSource(source: string | Uint8Array): Source {
-  const size = source.length;
-  if (size > MAX_CONTRACT_BYTES) {
+  if (source.length > MAX_CONTRACT_BYTES) {
     const reason = `it has more than ${String(MAX_CONTRACT_BYTES)} bytes`;
     return { ok: false, reason, text: typeof source === 'string' ? source : decode(source, 'utf-8', false) };
   }

@@ -16,6 +16,8 @@ export interface FreeFormRules {
   readonly dates: 'verbatim' | 'canonical';
   /** Whether NaN and the infinities are refused, which JSON does not have (contract.md §2.3 m). */
   readonly json: boolean;
+  /** Whether a double comes as a `Number` object: what it was must be known where it is written back (design decision 2). */
+  readonly doubles?: 'boxed';
 }
 
 const RESOLVABLE: ReadonlySet<string> = new Set(['!!bool', '!!int', '!!float', '!!null', '!!timestamp']);
@@ -69,7 +71,7 @@ export class FreeForm {
   }
 
   /** @param textKeys whether every key is taken as its text, and one that is null is left out */
-  readMapping(mapping: YamlMapping, textKeys: boolean): { readonly [key: string]: JsonValue } {
+  readMapping(mapping: YamlMapping, textKeys: boolean): Record<string, JsonValue> {
     const into = Object.create(null) as Record<string, JsonValue>;
     this.#fill(into, mapping, textKeys, undefined);
     return into;
@@ -112,7 +114,7 @@ export class FreeForm {
       if (content.kind !== 'scalar') {
         throw new YamlProblem(`line ${String(node.line)}: a key is a ${content.kind}`);
       }
-      const { tag, value } = scalarValue(content);
+      const { tag, value } = this.#keyValue(content);
       if (asText) {
         if (value === null) return undefined;
         const text = tag === '!!binary' ? String(value) : content.text;
@@ -123,6 +125,11 @@ export class FreeForm {
     });
   }
 
+  #keyValue(node: YamlScalar): Resolved {
+    const verbatim = this.#rules.dates === 'verbatim' && node.tag === '!!timestamp';
+    return verbatim ? { tag: '!!str', value: node.text } : scalarValue(node);
+  }
+
   #scalar(node: YamlScalar): JsonValue {
     const verbatim = this.#rules.dates === 'verbatim';
     if (node.tag === '!!timestamp' && verbatim) return node.text;
@@ -131,7 +138,7 @@ export class FreeForm {
     if (this.#rules.json && typeof value === 'number' && !Number.isFinite(value)) {
       throw new YamlProblem(`line ${String(node.line)}: JSON has no ${quote(node.text)}`);
     }
-    return value;
+    return tag === '!!float' && this.#rules.doubles === 'boxed' ? (Object(value) as number) : value;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Walks nodes through their aliases, within the limits that yaml.v3 has and those of a stack. */
-import { MAX_DEPTH } from './yaml-depth.ts';
+import { MAX_DEPTH } from './yaml-tokens.ts';
 import type { YamlAlias, YamlMapping, YamlNode, YamlScalar, YamlSequence } from './yaml-nodes.ts';
 import { YamlProblem } from './yaml-nodes.ts';
 
