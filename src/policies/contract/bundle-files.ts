@@ -14,9 +14,3 @@ const UNCLEAN = /^\/|\/$|\/\/|(?:^|\/)\.{1,2}(?:\/|$)|^$/;
 export function bundleFile(files: BundleFiles, path: string): Uint8Array | undefined {
   return UNCLEAN.test(path) ? undefined : files.get(path);
 }
-
-/** The same as text; a byte order mark stays, as no JSON has one, and what is no UTF-8 becomes U+FFFD as in Go. */
-export function bundleText(files: BundleFiles, path: string): string | undefined {
-  const bytes = bundleFile(files, path);
-  return bytes === undefined ? undefined : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-}

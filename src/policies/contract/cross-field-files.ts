@@ -1,11 +1,12 @@
 /** Layer 2 where it opens files of the bundle: interfaces, configurations and policies (contract.md §3.3.2, 3.3.5, 3.3.6). */
 import { quote } from '../quote.ts';
-import { bundleText } from './bundle-files.ts';
+import { bundleFile } from './bundle-files.ts';
 import type { BundleFiles } from './bundle-files.ts';
 import type { Configuration, Interface, PolicyReference } from './contract.ts';
 import type { ContractFindingCode, Problem } from './findings.ts';
 import { InterfaceFiles } from './interface-syntax.ts';
-import type { SchemaAnswer, SchemaChecks, SchemaLeaf } from './schema-checks.ts';
+import type { SchemaAnswer, SchemaLeaf } from './schema-checks.ts';
+import type { SchemaRun } from './schema-run.ts';
 
 /** A path is that of the result: `interfaces[0].ref`. */
 export type Report = (code: ContractFindingCode, path: string, message: string) => void;
@@ -39,7 +40,7 @@ export function checkInterfaceFiles(
 export async function checkConfigurationSchemas(
   configurations: readonly Configuration[],
   files: BundleFiles | undefined,
-  schemas: SchemaChecks,
+  schemas: SchemaRun,
   report: Report,
 ): Promise<readonly Problem[]> {
   const wrong: Problem[] = [];
@@ -54,9 +55,9 @@ export async function checkConfigurationSchemas(
       });
     }
     if (schema === undefined || files === undefined) continue;
-    const text = textOf(schema, files, `${at}.schema`, report);
-    if (text === undefined) continue;
-    const answer = hasValues ? await schemas.validate(text, values) : await schemas.compile(text);
+    const file = fileOf(schema, files, `${at}.schema`, report);
+    if (file === undefined) continue;
+    const answer = hasValues ? await schemas.validate(file, values) : await schemas.compile(file);
     reportSchema(answer, CONFIGURATION_CODES, schema, `${at}.schema`, report);
     if (answer.outcome === 'invalid') {
       wrong.push({
@@ -72,14 +73,14 @@ export async function checkConfigurationSchemas(
 export async function checkPolicySchemas(
   policies: readonly PolicyReference[],
   files: BundleFiles,
-  schemas: SchemaChecks,
+  schemas: SchemaRun,
   report: Report,
 ): Promise<void> {
   for (const [index, { schema }] of policies.entries()) {
     if (schema === undefined) continue;
     const path = `policies[${index}].schema`;
-    const text = textOf(schema, files, path, report);
-    if (text !== undefined) reportSchema(await schemas.compile(text), POLICY_CODES, schema, path, report);
+    const file = fileOf(schema, files, path, report);
+    if (file !== undefined) reportSchema(await schemas.compile(file), POLICY_CODES, schema, path, report);
   }
 }
 
@@ -111,10 +112,10 @@ function reportSchema(
   }
 }
 
-function textOf(file: string, files: BundleFiles, path: string, report: Report): string | undefined {
-  const text = bundleText(files, file);
-  if (text === undefined) reportMissing(file, path, report);
-  return text;
+function fileOf(path: string, files: BundleFiles, told: string, report: Report): Uint8Array | undefined {
+  const file = bundleFile(files, path);
+  if (file === undefined) reportMissing(path, told, report);
+  return file;
 }
 
 function reportMissing(file: string, path: string, report: Report): void {

@@ -9,7 +9,7 @@ import { checkConfigurationSchemas, checkInterfaceFiles, checkPolicySchemas } fr
 import type { Report } from './cross-field-files.ts';
 import type { ContractFindingCode, Problem, ValidationResult } from './findings.ts';
 import { parseReference } from './reference.ts';
-import type { SchemaChecks } from './schema-checks.ts';
+import type { SchemaRun } from './schema-run.ts';
 import { isBlank, isCanonicalDate } from './text-rules.ts';
 import { parseVersion } from './version.ts';
 
@@ -20,7 +20,7 @@ import { parseVersion } from './version.ts';
 export async function checkCrossField(
   contract: Contract,
   files: BundleFiles | undefined,
-  schemas: SchemaChecks,
+  schemas: SchemaRun,
 ): Promise<ValidationResult> {
   const errors: Problem[] = [];
   const warnings: Problem[] = [];

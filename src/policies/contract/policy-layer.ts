@@ -1,12 +1,13 @@
 /** Layer 3 (contract.md §3.4): which policies a contract is held to, and whether it keeps them. */
 import { inertText, quote } from '../quote.ts';
-import { bundleText } from './bundle-files.ts';
+import { bundleFile } from './bundle-files.ts';
 import type { BundleFiles } from './bundle-files.ts';
 import type { Contract, PolicyReference } from './contract.ts';
 import type { ContractFindingCode, Problem } from './findings.ts';
 import type { JsonValue } from './json-value.ts';
 import { parseReference } from './reference.ts';
-import type { SchemaChecks, SchemaLeaf } from './schema-checks.ts';
+import type { SchemaLeaf } from './schema-checks.ts';
+import type { SchemaRun } from './schema-run.ts';
 
 /** Where a contract that others are held to has its schema, unless it declares policies (contract.md §3.4.2). */
 const POLICY_FILE = 'policy/schema.json';
@@ -43,7 +44,7 @@ export type PolicyResolution =
 interface Policy {
   /** Who demands it: `policies["name"]`, behind the reference that led there. */
   readonly origin: string;
-  readonly schema: string;
+  readonly schema: Uint8Array;
 }
 
 interface Declarer {
@@ -58,13 +59,13 @@ interface Declarer {
 export class PolicySearch {
   readonly problems: Problem[] = [];
   readonly policies: Policy[] = [];
-  readonly #schemas: SchemaChecks;
+  readonly #schemas: SchemaRun;
   readonly #resolver: PolicyResolver | undefined;
   #bundles = 0;
   #isOver = false;
 
   /** @param resolver without one every reference is a problem (contract.md §3.4.2) */
-  constructor(schemas: SchemaChecks, resolver: PolicyResolver | undefined) {
+  constructor(schemas: SchemaRun, resolver: PolicyResolver | undefined) {
     this.#schemas = schemas;
     this.#resolver = resolver;
   }
@@ -92,14 +93,14 @@ export class PolicySearch {
   }
 
   async #file(path: string, files: BundleFiles | undefined, origin: string): Promise<void> {
-    const text = files === undefined ? undefined : bundleText(files, path);
-    if (text === undefined) {
+    const schema = files === undefined ? undefined : bundleFile(files, path);
+    if (schema === undefined) {
       this.#unresolved(origin, `its bundle has no file ${quote(path)}`);
       return;
     }
-    const answer = await this.#schemas.compile(text);
+    const answer = await this.#schemas.compile(schema);
     if (answer.outcome === 'valid') {
-      if (this.policies.length < MAX_POLICIES) this.policies.push({ origin, schema: text });
+      if (this.policies.length < MAX_POLICIES) this.policies.push({ origin, schema });
       else this.#end(origin, `it is not taken: ${MAX_POLICIES} policies were before it`);
     } else if (answer.outcome !== 'invalid') {
       this.#unresolved(origin, `${quote(path)} is no schema that can be used: ${answer.reason}`);
@@ -180,10 +181,10 @@ export class PolicySearch {
 export async function enforcePolicies(
   policies: readonly Policy[],
   root: JsonValue,
-  schemas: SchemaChecks,
+  schemas: SchemaRun,
 ): Promise<readonly Problem[]> {
   const problems: Problem[] = [];
-  const violations = new Map<string, readonly string[]>();
+  const violations = new Map<Uint8Array, readonly string[]>();
   for (const { origin, schema } of policies) {
     if (problems.length >= MAX_PROBLEMS) break;
     let said = violations.get(schema);

@@ -59,7 +59,7 @@ function first(errors: readonly Problem[], warnings: readonly Problem[]): Valida
 async function checkPolicies(
   { contract, document }: Judged,
   { files, resolver, base }: ValidateOptions,
-  schemas: SchemaChecks,
+  schemas: SchemaRun,
 ): Promise<ValidationResult> {
   // Layer 1 has passed, so the view is there.
   if (contract.policies.length === 0 || !document.generic.ok) return { errors: [], warnings: [] };

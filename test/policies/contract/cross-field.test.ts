@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../src/policies/contract/contract.ts';
 import { checkCrossField } from '../../../src/policies/contract/cross-field.ts';
+import { SchemaRun } from '../../../src/policies/contract/schema-run.ts';
 import { FewKeywords } from './few-keywords.ts';
 import { bundle, CART, judge, loaded, told } from './validating.ts';
 
@@ -172,7 +173,7 @@ describe('layer 2', () => {
     ['latest', ['INVALID_SEMVER service.version']],
   ])('judges the version %s', async (version, expected) => {
     const { contract } = loaded(`pactoVersion: "2.0"\nservice: {name: a, version: "${version}"}`);
-    const { errors } = await checkCrossField(contract, undefined, new FewKeywords());
+    const { errors } = await checkCrossField(contract, undefined, new SchemaRun(new FewKeywords()));
     expect(told(errors)).toEqual(expected);
   });
 
@@ -187,7 +188,7 @@ describe('layer 2', () => {
         dataCriticality: 'low',
       },
     };
-    const { errors } = await checkCrossField(odd, undefined, new FewKeywords());
+    const { errors } = await checkCrossField(odd, undefined, new SchemaRun(new FewKeywords()));
     expect(told(errors)).toEqual([
       'EMPTY_COMPATIBILITY dependencies[0].compatibility',
       'VALUES_WITHOUT_SCHEMA configurations[0].values',
@@ -288,7 +289,7 @@ describe('files that layer 2 reads', () => {
         'configurations: [{name: a, required: true, schema: none, values: {a: 1}}]\npolicies: [{name: a, schema: none}]',
     );
     const schemas = new FewKeywords();
-    expect((await checkCrossField(contract, undefined, schemas)).errors).toEqual([]);
+    expect((await checkCrossField(contract, undefined, new SchemaRun(schemas))).errors).toEqual([]);
     expect(schemas.asked).toEqual([]);
   });
 });
