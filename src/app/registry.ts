@@ -1,4 +1,6 @@
 /** Registries as the configuration has them: the client, where its credentials come from, and what pulls share. */
+import { X509Certificate } from 'node:crypto';
+
 import { readAtMost } from '../bounded-file.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -114,8 +116,23 @@ async function readAuthorities(entries: readonly string[]): Promise<ReadonlyMap<
         `registry.certificateAuthorities: the file of ${quote(host)} cannot be read (${code}): correct its name`,
       );
     }
+    if (!holdsCertificates(text))
+      throw new GateError(
+        'GATE_CONFIG_INVALID',
+        `registry.certificateAuthorities: the file of ${quote(host)} holds no certificates in PEM: correct its name`,
+      );
     const before = authorities.get(host);
     authorities.set(host, before === undefined ? text : `${before}\n${text}`);
   }
   return authorities;
+}
+
+/** TLS takes a text without any as one with none to trust, and says nothing. */
+function holdsCertificates(text: string): boolean {
+  const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  try {
+    return found.every((pem) => new X509Certificate(pem).raw.length > 0) && found.length > 0;
+  } catch {
+    return false;
+  }
 }
