@@ -110,7 +110,7 @@ export class Checker {
       },
     });
     refuseUnsupported(references);
-    normalize(references.schemas);
+    normalize(references.schemas, rulesOf(draft).isOld);
     const compiler = compilerOf(draft, references.leadsToMetaschema);
     return { validate: compiler.compile(schema), isEndless: references.hasCircle() };
   }
@@ -150,8 +150,10 @@ function compileFault(error: unknown): Answer {
 
 /** Where JSON ends to be JSON; not V8's message, which shows a piece of the text. */
 function placeOf(error: unknown): string {
-  const place = /at position (\d+)/.exec(messageOf(error))?.[1];
-  return place === undefined ? 'the text ends too early' : `it stops being JSON at character ${place}`;
+  const message = messageOf(error);
+  const place = /at position (\d+)/.exec(message)?.[1];
+  if (place !== undefined) return `it stops being JSON at character ${place}`;
+  return message.includes('end of JSON') ? 'the text ends too early' : 'the text is not JSON';
 }
 
 function metaschemaFault({ errors }: ValidateFunction): string {

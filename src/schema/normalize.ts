@@ -33,11 +33,16 @@ function looksAtAllItems(schema: SchemaObject): boolean {
   return hasItems || Object.hasOwn(schema, 'additionalItems') || Object.hasOwn(schema, 'unevaluatedItems');
 }
 
-/** @param schemas all schemas of a document; they are changed. */
-export function normalize(schemas: Iterable<SchemaObject>): void {
+/**
+ * @param schemas all schemas of a document; they are changed.
+ * @param isOld up to draft 7.
+ */
+export function normalize(schemas: Iterable<SchemaObject>, isOld: boolean): void {
   for (const schema of schemas) {
     for (const keyword of ONLY_OF_AJV)
       if (Object.hasOwn(schema, keyword)) Reflect.deleteProperty(schema, keyword);
+    // The one keyword beside `$ref` that ajv does not ignore there.
+    if (isOld && Object.hasOwn(schema, '$ref')) Reflect.deleteProperty(schema, 'type');
     rewriteProto(schema);
     // Else it forgets what `if` looked at.
     if (Object.hasOwn(schema, 'if'))

@@ -1,0 +1,143 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SchemaChecks } from '../../src/policies/contract/schema-checks.ts';
+import { SchemaPool, type SchemaPoolOptions } from '../../src/schema/schema-pool.ts';
+
+const GOOD = '{"type":"object","required":["a"]}';
+
+/** Two to the power of 26 tries, with nothing kept. */
+const ENDLESS = JSON.stringify({
+  not: { $ref: '#/$defs/d0' },
+  $defs: {
+    ...Object.fromEntries(
+      Array.from({ length: 26 }, (_none, index) => {
+        const next = { $ref: `#/$defs/d${String(index + 1)}` };
+        return [`d${String(index)}`, { allOf: [{ not: next }, { not: { not: next } }] }];
+      }),
+    ),
+    d26: true,
+  },
+});
+
+describe('the pool', () => {
+  const pools: SchemaPool[] = [];
+  const open = (options?: SchemaPoolOptions): SchemaPool => {
+    const pool = new SchemaPool(options);
+    pools.push(pool);
+    return pool;
+  };
+  beforeEach(() => void pools.splice(0));
+  afterEach(() => Promise.all(pools.map((pool) => pool.close())));
+
+  it('is what the contract rules ask for', async () => {
+    const checks: SchemaChecks = open();
+    expect(await checks.compile(GOOD)).toEqual({ outcome: 'valid' });
+    expect(await checks.validate(GOOD, {})).toEqual({
+      outcome: 'invalid',
+      leaves: [{ instancePath: '', message: 'lacks "a"' }],
+    });
+  });
+
+  it('reads keys and numbers as data', async () => {
+    const instance = Object.assign(Object.create(null) as Record<string, bigint>, { constructor: 2n ** 60n });
+    Object.defineProperty(instance, '__proto__', { value: 1n, enumerable: true });
+    const schema = '{"required":["__proto__","constructor"],"additionalProperties":{"type":"integer"}}';
+    expect(await open().validate(schema, instance)).toEqual({ outcome: 'valid' });
+  });
+
+  it('refuses what never ends, and whoever waited behind it is served', async () => {
+    const pool = open({ validateMs: 300 });
+    const answers = await Promise.all([
+      pool.validate(GOOD, { a: 1 }),
+      pool.validate(ENDLESS, 1),
+      pool.validate(GOOD, { a: 1 }),
+      pool.validate(ENDLESS, 2),
+      pool.compile('{'),
+      pool.validate(GOOD, {}),
+    ]);
+    expect(answers.map(({ outcome }) => outcome)).toEqual([
+      'valid',
+      'refused',
+      'valid',
+      'refused',
+      'not-json',
+      'invalid',
+    ]);
+    expect(answers[1]).toEqual({
+      outcome: 'refused',
+      reason: 'the schema was still being validated after 300 ms',
+    });
+  });
+
+  it('refuses what finds too long a queue', async () => {
+    const pool = open({ queueLength: 2 });
+    const answers = await Promise.all(Array.from({ length: 4 }, () => pool.compile(GOOD)));
+    expect(answers.filter(({ outcome }) => outcome === 'refused')).toEqual([
+      { outcome: 'refused', reason: 'more than 2 schemas wait to be checked' },
+      { outcome: 'refused', reason: 'more than 2 schemas wait to be checked' },
+    ]);
+  });
+
+  it('refuses what waits when it closes, and what comes later', async () => {
+    const pool = open();
+    const waiting = pool.compile(GOOD);
+    await pool.close();
+    const closed = { outcome: 'refused', reason: 'schemas are no longer checked: the program is stopping' };
+    expect(await waiting).toEqual(closed);
+    expect(await pool.compile(GOOD)).toEqual(closed);
+  });
+
+  it('says so where no worker comes up in time', async () => {
+    await expect(open({ startMs: 0 }).compile(GOOD)).rejects.toMatchObject({ code: 'GATE_INTERNAL' });
+  });
+
+  it('gives whom it finds in a full memory a fresh one', async () => {
+    let workers = 0;
+    const count = (): void => void workers++;
+    process.on('worker', count);
+    const pool = open({ memoryMb: 24, validateMs: 20_000, compileMs: 20_000 });
+    // Schemas that are kept, until there is no room for one more.
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_none, index) => {
+        const properties = Object.fromEntries(
+          Array.from({ length: 400 }, (_same, name) => [
+            `p${String(index)}-${String(name)}`,
+            { type: 'string' },
+          ]),
+        );
+        return pool.compile(JSON.stringify({ properties }));
+      }),
+    );
+    process.off('worker', count);
+    expect(new Set(answers.map(({ outcome }) => outcome))).toEqual(new Set(['valid']));
+    expect(workers).toBeGreaterThan(1);
+  });
+
+  it('lets a program end that forgot to close it, once it has its answer', () => {
+    const program = `
+      import { SchemaPool } from './src/schema/schema-pool.ts';
+      console.log((await new SchemaPool().compile('{}')).outcome);`;
+    const out = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+      encoding: 'utf8',
+      timeout: 30_000,
+    });
+    expect(out).toBe('valid\n');
+  });
+
+  // Loudly: a run without `npm run build` names it as skipped.
+  it.skipIf(!existsSync('dist/schema-worker.js'))('works in the built program (needs npm run build)', () => {
+    const program = `
+      import { Worker } from 'node:worker_threads';
+      const worker = new Worker(new URL('file://' + process.cwd() + '/dist/schema-worker.js'));
+      worker.on('message', (report) => {
+        if (report.kind === 'ready') worker.postMessage({ id: 1, schemaText: '{"type":"object"}', instance: [1] });
+        if (report.kind === 'answer') { console.log(report.answer.outcome); worker.terminate(); }
+      });`;
+    const out = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+      encoding: 'utf8',
+      timeout: 30_000,
+    });
+    expect(out).toBe('invalid\n');
+  });
+});
