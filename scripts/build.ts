@@ -158,6 +158,8 @@ await bundle(commitOf(), version);
 cpSync('LICENSE', join(OUT, 'LICENSE'));
 cpSync('src/cli/openapi-1.36.json.br', join(OUT, 'openapi-1.36.json.br'));
 // What `explain` shows.
-for (const page of ['errors.md', 'lint.md', 'preflight.md']) cpSync(`docs/${page}`, join(OUT, 'docs', page));
+for (const page of ['errors.md', 'findings.md', 'lint.md', 'preflight.md']) {
+  cpSync(`docs/${page}`, join(OUT, 'docs', page));
+}
 await warm();
 console.log(`built ${OUT}/pacto-gate.js ${version}`);

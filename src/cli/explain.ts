@@ -2,16 +2,18 @@ import type { Command } from 'commander';
 import { suggest } from '../config-suggest.ts';
 import { ERROR_CODES, GateError, quote } from '../errors.ts';
 import { PREFLIGHT_CODES } from '../install/preflight/preflight-finding.ts';
+import { CONTRACT_FINDINGS } from '../policies/contract/findings.ts';
 import { FINDING_CODES } from '../policies/finding.ts';
 import { LINT_CODES } from '../policies/vap/lint-finding.ts';
+import { COMMAND_FINDINGS } from './contract-findings.ts';
 import { readExplanations, type Explanation } from './explanations.ts';
 import { addOutputOption, EXIT, show, table, type ExitCode, type OutputFormat } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 
 interface Explained extends Explanation {
   readonly code: string;
-  /** What has the code: an error of ours, a denial, or a finding of lint or preflight. */
-  readonly of: 'error' | 'denial' | 'lint' | 'preflight';
+  /** What has the code: an error of ours, a denial, or a finding of a contract, of lint or of preflight. */
+  readonly of: 'error' | 'denial' | 'finding' | 'lint' | 'preflight';
   /** What is done with the error, or how severe the finding is. */
   readonly kind?: string;
 }
@@ -19,15 +21,16 @@ interface Explained extends Explanation {
 export function define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void {
   command.argument(
     '[code]',
-    'a code as errors, denials and findings of lint and preflight have it; without it, all of them',
+    'a code as errors, denials and findings of contracts, lint and preflight have it; without it, all of them',
   );
   addOutputOption(command);
   command.addHelpText(
     'after',
     `
-The texts are those of docs/errors.md, docs/lint.md and docs/preflight.md.
+The texts are those of docs/errors.md, docs/findings.md, docs/lint.md and docs/preflight.md.
 
 Examples:
+  pacto-gate explain INTERFACE_ABSENT
   pacto-gate explain LINT_FIELD_UNGUARDED
   pacto-gate explain GATE_UNSYNCED
   pacto-gate explain`,
@@ -46,11 +49,13 @@ Examples:
 }
 
 async function explained(): Promise<readonly Explained[]> {
-  const { errors, denials, findings, preflight } = await readExplanations();
+  const { errors, denials, contracts, commands, lint, preflight } = await readExplanations();
   return [
     ...explain(FINDING_CODES, denials, () => ({ of: 'denial' })),
     ...explain(ERROR_CODES, errors, (kind) => ({ of: 'error', kind })),
-    ...explain(LINT_CODES, findings, (kind) => ({ of: 'lint', kind })),
+    ...explain(severitiesOf(CONTRACT_FINDINGS), contracts, (kind) => ({ of: 'finding', kind })),
+    ...explain(COMMAND_FINDINGS, commands, () => ({ of: 'finding', kind: 'error' })),
+    ...explain(LINT_CODES, lint, (kind) => ({ of: 'lint', kind })),
     ...explain(PREFLIGHT_CODES, preflight, (kind) => ({ of: 'preflight', kind })),
   ];
 }
@@ -64,6 +69,10 @@ function explain(
     const explanation = explanations.get(code);
     return explanation === undefined ? [] : [{ code, ...of(value), ...explanation }];
   });
+}
+
+function severitiesOf(findings: typeof CONTRACT_FINDINGS): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(findings).map(([code, { severity }]) => [code, severity]));
 }
 
 /** @throws GateError GATE_INPUT_FILE for a code that nobody has */

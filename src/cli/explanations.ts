@@ -21,18 +21,24 @@ export interface Background {
 export interface Explanations {
   readonly errors: ReadonlyMap<string, Explanation>;
   readonly denials: ReadonlyMap<string, Explanation>;
-  readonly findings: ReadonlyMap<string, Explanation>;
+  /** Findings of contracts. */
+  readonly contracts: ReadonlyMap<string, Explanation>;
+  /** What commands find beside. */
+  readonly commands: ReadonlyMap<string, Explanation>;
+  readonly lint: ReadonlyMap<string, Explanation>;
   readonly preflight: ReadonlyMap<string, Explanation>;
 }
 
 /** @throws Error of the file system where the pages are not beside the program */
 export async function readExplanations(): Promise<Explanations> {
-  const pages = ['errors.md', 'lint.md', 'preflight.md'] as const;
-  const [errors = '', lint = '', preflight = ''] = await Promise.all(pages.map(readPage));
+  const pages = ['errors.md', 'findings.md', 'lint.md', 'preflight.md'] as const;
+  const [errors = '', findings = '', lint = '', preflight = ''] = await Promise.all(pages.map(readPage));
   return {
     errors: sectionsOf(errors, 'Errors'),
     denials: sectionsOf(errors, 'Denials'),
-    findings: sectionsOf(lint, 'Findings'),
+    contracts: sectionsOf(findings, 'Findings'),
+    commands: sectionsOf(findings, 'Findings of commands'),
+    lint: sectionsOf(lint, 'Findings'),
     preflight: sectionsOf(preflight, 'Findings'),
   };
 }
@@ -86,7 +92,7 @@ function backgroundOf(page: string): readonly Background[] {
 }
 
 function summaryOf(text: string): string {
-  const said = text.replace(/^(?:Error|Problem|Warning|Note)\. /, '');
+  const said = text.replace(/^(?:Error|Problem|Warning|Note|Unknown)(?: \(`\w+`\))?\. /, '');
   const [sentence = said] = /^.*?(?:\.(?=\s)|$)/s.exec(said) ?? [];
   return sentence
     .replace(/\.$/, '')

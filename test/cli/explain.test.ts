@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { COMMAND_FINDINGS } from '../../src/cli/contract-findings.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { PREFLIGHT_CODES } from '../../src/install/preflight/preflight-finding.ts';
+import { CONTRACT_FINDINGS } from '../../src/policies/contract/findings.ts';
 import { FINDING_CODES } from '../../src/policies/finding.ts';
 import { LINT_CODES } from '../../src/policies/vap/lint-finding.ts';
 import { runCommand } from './run-command.ts';
@@ -11,9 +13,14 @@ interface Explained {
   readonly text: string;
 }
 
-const CODES = [FINDING_CODES, ERROR_CODES, LINT_CODES, PREFLIGHT_CODES].flatMap((codes) =>
-  Object.keys(codes),
-);
+const CODES = [
+  FINDING_CODES,
+  ERROR_CODES,
+  CONTRACT_FINDINGS,
+  COMMAND_FINDINGS,
+  LINT_CODES,
+  PREFLIGHT_CODES,
+].flatMap((codes) => Object.keys(codes));
 
 describe('explain', () => {
   it('lists every code there is, each with a sentence', async () => {
@@ -30,7 +37,7 @@ describe('explain', () => {
   it.each(CODES)('explains %s', async (code) => {
     const ran = await runCommand(['explain', code]);
     expect(ran).toMatchObject({ code: 0, err: '' });
-    expect(ran.out).toMatch(new RegExp(`^${code} \\((?:error|denial|lint|preflight)`));
+    expect(ran.out).toMatch(new RegExp(`^${code} \\((?:error|denial|finding|lint|preflight)`));
     expect(ran.out).not.toContain('\n### ');
   });
 
@@ -65,6 +72,26 @@ describe('explain', () => {
   it('shows what to do about a denial, and about an error', async () => {
     expect((await runCommand(['explain', 'NODE_CLAIM_MISSING'])).out).toContain('- The operator: ');
     expect((await runCommand(['explain', 'GATE_UNSYNCED'])).out).toContain('(error, retry)');
+  });
+
+  it.each([
+    ['INTERFACE_ABSENT', '(finding, error)', 'interfaceBindings'],
+    ['TAG_NOT_DIGEST', '(finding, warning)', '@sha256:'],
+    ['EVIDENCE_MISSING', '(finding, unknown)', 'service.name'],
+    ['PARSE_ERROR', '(finding, error)', 'override'],
+  ])('shows what to do about the finding %s of a contract', async (code, of, part) => {
+    const { out } = await runCommand(['explain', code]);
+    expect(out).toContain(`${code} ${of}\n`);
+    expect(out).toContain(part);
+  });
+
+  it('sums a finding up without its category', async () => {
+    const { out } = await runCommand(['explain', 'WORKLOAD_MISMATCH', '-o', 'json']);
+    expect(JSON.parse(out)).toMatchObject({
+      kind: 'error',
+      summary:
+        'The workload is of another type than declared: `job` is a Job, `scheduled` a CronJob, `service` everything else',
+    });
   });
 
   it.each([

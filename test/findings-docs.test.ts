@@ -1,0 +1,82 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { COMMAND_FINDINGS } from '../src/cli/contract-findings.ts';
+import { decodeEvidence, evidenceProblems } from '../src/policies/contract/evidence.ts';
+import { CONTRACT_FINDINGS } from '../src/policies/contract/findings.ts';
+import { CONTRACT_STATUSES } from '../src/policies/contract/status-ladder.ts';
+import { OBSERVATION_KINDS } from '../src/policies/observation.ts';
+
+/** The sections of a chapter of docs/findings.md, by their headings. */
+function sectionsOf(chapter: string): ReadonlyMap<string, string> {
+  const page = readFileSync('docs/findings.md', 'utf8');
+  const [, after = ''] = page.split(`\n## ${chapter}\n`);
+  const [body = ''] = after.split('\n## ');
+  const sections = body.split(/^### /m).slice(1);
+  return new Map(
+    sections.map((section) => {
+      const end = section.indexOf('\n');
+      return [section.slice(0, end), section.slice(end).trim()];
+    }),
+  );
+}
+
+describe('docs/findings.md', () => {
+  it('explains each code of contracts, in the same order, and no other', () => {
+    expect([...sectionsOf('Findings').keys()]).toEqual(Object.keys(CONTRACT_FINDINGS));
+  });
+
+  it('explains each code of commands, and no other', () => {
+    expect([...sectionsOf('Findings of commands').keys()]).toEqual(Object.keys(COMMAND_FINDINGS));
+  });
+
+  it('explains each status, in the same order, and no other', () => {
+    expect([...sectionsOf('Statuses').keys()]).toEqual([...CONTRACT_STATUSES]);
+  });
+
+  it.each(Object.entries(CONTRACT_FINDINGS))('says of %s what the list says, and what to do', (code, row) => {
+    const [meaning = '', todo = ''] = sectionsOf('Findings').get(code)?.split('\n\n') ?? [];
+    const severity = row.severity.replace(/^./, (letter) => letter.toUpperCase());
+    expect(meaning).toMatch(new RegExp(`^${severity} \\(\`${row.category}\`\\)\\. [A-Z\`].*\\.$`));
+    expect(todo).toMatch(/^[A-Z`].*\.$/);
+  });
+});
+
+describe('what docs/findings.md says of evidence', () => {
+  const page = readFileSync('docs/findings.md', 'utf8');
+
+  it('lists each kind of observation, and no other', () => {
+    const [, chapter = ''] = page.split('\n## Evidence\n');
+    const rows = chapter.split('\n## ')[0]?.matchAll(/^\| `(\w+)` +\| `(\w+)` +\|/gm) ?? [];
+    const kinds = [...rows].map(([, kind = '', subject = '']) => [kind, subject] as const);
+    expect(kinds.map(([kind]) => kind)).toEqual([...OBSERVATION_KINDS]);
+    for (const [kind, subject] of kinds) {
+      const observation = {
+        kind,
+        subject: { kind: subject, name: 'n' },
+        outcome: 'Failed',
+        provenance: { collector: 'c', detectedAt: '2027-01-01T12:00:00Z' },
+      };
+      expect(decodeEvidence({ observations: [observation] })).toMatchObject({ ok: true });
+    }
+  });
+
+  it('shows a set that is one', () => {
+    const [, example = ''] = /```json\n(.*?)```/s.exec(page) ?? [];
+    const decoded = decodeEvidence(JSON.parse(example));
+    expect(decoded.ok ? evidenceProblems(decoded.evidence) : decoded.reason).toEqual([]);
+  });
+});
+
+describe('the codes of contracts', () => {
+  /** Our own layer 1 has no way to fail that is not a finding (contract.md §3.2). */
+  const NEVER_SAID: ReadonlySet<string> = new Set(['SCHEMA_ERROR']);
+
+  it('are each said somewhere', () => {
+    const sources = globSync('src/policies/contract/*.ts')
+      .filter((path) => !path.endsWith('/findings.ts'))
+      .map((path) => readFileSync(path, 'utf8'))
+      .join('\n');
+    const unsaid = Object.keys(CONTRACT_FINDINGS).filter((code) => !sources.includes(`'${code}'`));
+    expect(new Set(unsaid)).toEqual(NEVER_SAID);
+  });
+});
