@@ -1,6 +1,4 @@
 /** Registries as the configuration has them: the client, where its credentials come from, and what pulls share. */
-import { X509Certificate } from 'node:crypto';
-
 import { readAtMost } from '../bounded-file.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -23,7 +21,7 @@ const CA_FILE_BYTES = 1024 * 1024;
 
 export interface Registries {
   readonly client: RegistryClient;
-  /** For pulls with the client above, and for no others. */
+  /** For pulls with the client above, and for no others. Where nothing is on disk it keeps results as well. */
   readonly cache: BundleCache;
   /**
    * A client that tries a pull secret first, and only at the registry of `reference`; without the cache, because what the
@@ -53,7 +51,7 @@ export async function openRegistries(
     directory === undefined || maxBytes === 0 ? undefined : new BlobDirectory({ directory, maxBytes, clock });
   return {
     client,
-    cache: new BundleCache({ clock, maxBytes, blobs }),
+    cache: new BundleCache({ clock, maxBytes, blobs, keepsResults: !options.cachesOnDisk }),
     withPullSecret: (secret, reference) =>
       client.withSources([pullSecretCredentials(secret, parseRegistryReference(reference)), ...sources]),
     close: () => client.close(),
@@ -116,23 +114,8 @@ async function readAuthorities(entries: readonly string[]): Promise<ReadonlyMap<
         `registry.certificateAuthorities: the file of ${quote(host)} cannot be read (${code}): correct its name`,
       );
     }
-    if (!holdsCertificates(text))
-      throw new GateError(
-        'GATE_CONFIG_INVALID',
-        `registry.certificateAuthorities: the file of ${quote(host)} holds no certificates in PEM: correct its name`,
-      );
     const before = authorities.get(host);
     authorities.set(host, before === undefined ? text : `${before}\n${text}`);
   }
   return authorities;
-}
-
-/** TLS takes a text without any as one with none to trust, and says nothing. */
-function holdsCertificates(text: string): boolean {
-  const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  try {
-    return found.every((pem) => new X509Certificate(pem).raw.length > 0) && found.length > 0;
-  } catch {
-    return false;
-  }
 }

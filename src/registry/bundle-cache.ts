@@ -3,33 +3,45 @@
  * own, such as a pull secret: what those may read others may not (operator.md §3.3).
  */
 import type { Clock } from '../clock.ts';
+import { GateError } from '../errors.ts';
 import type { BlobDirectory } from './blob-directory.ts';
-import { ExpiringCache, TAG_LIST_TTL_MS, WeightedCache } from './cache.ts';
+import { ExpiringCache, RESULT_TTL_MS, TAG_LIST_TTL_MS, WeightedCache } from './cache.ts';
 import type { Repository } from './reference.ts';
 
 export type Files = ReadonlyMap<string, Uint8Array>;
 
-/** operator.md §3.3 sweeps at a hundred; a repository's list is some kilobytes. */
-const MAX_TAG_LISTS = 1000;
+/** What a reference meant: the files are kept apart, by weight. */
+export interface PullResult {
+  readonly digest: string;
+  readonly ref: string;
+}
+
+/** operator.md §3.3 sweeps at a hundred; a repository's list is some kilobytes, a result less. */
+const MAX_ENTRIES = 1000;
 
 export class BundleCache {
   readonly #files: WeightedCache<Files>;
   readonly #tags: ExpiringCache<readonly string[]>;
+  readonly #results: ExpiringCache<PullResult> | undefined;
   /** Manifests and layers as they came; undefined where nothing is kept on disk. */
   readonly blobs: BlobDirectory | undefined;
 
-  /** @param options.maxBytes of the files of all bundles in memory. */
+  /**
+   * @param options.maxBytes of the files of all bundles in memory.
+   * @param options.keepsResults what a reference meant, or why it could not be pulled, counts for half a minute: for
+   *   who asks again and again.
+   */
   constructor(options: {
     readonly clock: Clock;
     readonly maxBytes: number;
+    readonly keepsResults?: boolean;
     readonly blobs?: BlobDirectory | undefined;
   }) {
     this.#files = new WeightedCache(options.maxBytes);
-    this.#tags = new ExpiringCache({
-      clock: options.clock,
-      ttlMs: TAG_LIST_TTL_MS,
-      maxEntries: MAX_TAG_LISTS,
-    });
+    const bounds = { clock: options.clock, maxEntries: MAX_ENTRIES };
+    this.#tags = new ExpiringCache({ ...bounds, ttlMs: TAG_LIST_TTL_MS });
+    this.#results =
+      options.keepsResults === true ? new ExpiringCache({ ...bounds, ttlMs: RESULT_TTL_MS }) : undefined;
     this.blobs = options.blobs;
   }
 
@@ -43,9 +55,26 @@ export class BundleCache {
     this.#files.set(`${nameOf(repository)}@${digest}`, files, bytes);
   }
 
-  tags(repository: Repository, list: () => Promise<readonly string[]>): Promise<readonly string[]> {
-    return this.#tags.get(nameOf(repository), list);
+  tags(
+    repository: Repository,
+    list: () => Promise<readonly string[]>,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly string[]> {
+    return this.#tags.get(nameOf(repository), list, { signal });
   }
+
+  get keepsResults(): boolean {
+    return this.#results !== undefined;
+  }
+
+  result(key: string, pull: () => Promise<PullResult>, signal: AbortSignal | undefined): Promise<PullResult> {
+    return this.#results?.get(key, pull, { signal, keepsError: isAnswer }) ?? pull();
+  }
+}
+
+/** What registry or bundle are at fault for, and not the one who asked. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof GateError && /^GATE_(?:REGISTRY|BUNDLE)_/.test(error.code);
 }
 
 function nameOf({ registry, repository }: Repository): string {

@@ -5,7 +5,7 @@ import { GateError, quote } from '../errors.ts';
 export const BUNDLE_CONTRACT = 'pacto.yaml';
 
 export const BUNDLE_ENTRIES = 10_000;
-export const BUNDLE_FILE_BYTES = 10 * 1024 * 1024;
+const BUNDLE_FILE_BYTES = 10 * 1024 * 1024;
 export const BUNDLE_TOTAL_BYTES = 50 * 1024 * 1024;
 /** PATH_MAX of Linux: no tool that made a bundle from a folder could have used a longer one. */
 const NAME_BYTES = 4096;

@@ -62,21 +62,39 @@ export class ExpiringCache<T> {
   }
 
   /**
-   * @param ask runs where nothing is kept. What it throws is kept only where `keepsErrors` says so: a retry must reach
-   *   the registry, and a result that is an error must not be asked for at each turn.
+   * @param ask runs where nothing is kept, for all who wait: it knows no one's signal.
+   * @param options.signal gives up waiting, and what was asked goes on for the others.
+   * @param options.keepsError says of what was thrown whether it is kept too; nothing is if left out.
    */
-  async get(key: string, ask: () => Promise<T>, keepsErrors = false): Promise<T> {
+  async get(
+    key: string,
+    ask: () => Promise<T>,
+    options: {
+      readonly signal?: AbortSignal | undefined;
+      readonly keepsError?: (error: unknown) => boolean;
+    } = {},
+  ): Promise<T> {
     const now = this.#clock.monotonic();
     const kept = this.#entries.get(key);
-    if (kept !== undefined && kept.expiresAtMs > now) return kept.answer;
-    const answer = ask();
+    if (kept !== undefined && kept.expiresAtMs > now) return waited(kept.answer, options.signal);
+    const answer = this.#asked(key, ask, options.keepsError);
     this.#keep(key, { answer, expiresAtMs: now + this.#ttlMs }, now);
-    try {
-      return await answer;
-    } catch (error) {
-      if (!keepsErrors && this.#entries.get(key)?.answer === answer) this.#entries.delete(key);
-      throw error;
-    }
+    return waited(answer, options.signal);
+  }
+
+  #asked(
+    key: string,
+    ask: () => Promise<T>,
+    keepsError: ((error: unknown) => boolean) | undefined,
+  ): Promise<T> {
+    const answer = ask();
+    // Also the end of a failure that nobody waits for any more.
+    const forget = (error: unknown): void => {
+      if (keepsError?.(error) !== true && this.#entries.get(key)?.answer === answer)
+        this.#entries.delete(key);
+    };
+    answer.catch(forget);
+    return answer;
   }
 
   get size(): number {
@@ -90,5 +108,20 @@ export class ExpiringCache<T> {
       this.#entries.delete(other);
     }
     this.#entries.set(key, entry);
+  }
+}
+
+async function waited<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return answer;
+  signal.throwIfAborted();
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    if (stop !== undefined) signal.removeEventListener('abort', stop);
   }
 }

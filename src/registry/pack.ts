@@ -6,7 +6,7 @@ import { identityOf } from './bundle-manifest.ts';
 import { digestOf } from './digests.ts';
 import { BLOCK_BYTES, paddingBytes, writeTarHeader } from './tar-headers.ts';
 
-export const MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json';
+const MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json';
 const CONFIG_TYPE = 'application/vnd.docker.container.image.v1+json';
 const LAYER_TYPE = 'application/vnd.pacto.bundle.layer.v1.tar+gzip';
 /** zlib's default; its own bytes depend on the zlib of the Node release, as upstream's on Go's. */

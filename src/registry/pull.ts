@@ -1,7 +1,7 @@
 /** Pulling a bundle: reference → tag → digest → files, each step once, so that digest and bytes agree (contract.md §9.3). */
 import { GateError } from '../errors.ts';
 import { readBundleArchive } from './bundle-archive.ts';
-import type { BundleCache, Files } from './bundle-cache.ts';
+import type { BundleCache, Files, PullResult } from './bundle-cache.ts';
 import { childOf, identityOf, layerOf, readManifest, type Descriptor } from './bundle-manifest.ts';
 import type { Manifest, RegistryClient } from './client.ts';
 import type { ReadContract } from './pack.ts';
@@ -42,7 +42,28 @@ export async function pullBundle(
   reference: string,
   options: PullOptions,
 ): Promise<PulledBundle> {
-  const asked = await withTag(client, parseRegistryReference(reference), options);
+  const parsed = parseRegistryReference(reference);
+  const { cache, constraint = '', signal } = options;
+  if (cache?.keepsResults !== true) return pullNow(client, parsed, options);
+  let fresh: PulledBundle | undefined;
+  const pull = async (): Promise<PullResult> => {
+    fresh = await pullNow(client, parsed, { ...options, signal: undefined });
+    return { digest: fresh.digest, ref: fresh.ref };
+  };
+  const { digest, ref } = await cache.result(`${showReference(parsed)} ${constraint}`, pull, signal);
+  const files =
+    fresh?.files ??
+    cache.files(parsed, digest) ??
+    (await pullNow(client, { ...parsed, digest }, options)).files;
+  return { files, digest, ref };
+}
+
+async function pullNow(
+  client: PullClient,
+  reference: RegistryReference,
+  options: PullOptions,
+): Promise<PulledBundle> {
+  const asked = await withTag(client, reference, options);
   const { digest, manifest } = await observe(client, asked, options);
   const exact = { ...asked, digest };
   const ref = showReference(asked);
@@ -56,14 +77,16 @@ export async function pullBundle(
 }
 
 /** The reference of an untagged one with the tag that is meant. */
-export async function withTag(
+async function withTag(
   client: Pick<PullClient, 'tags'>,
   reference: RegistryReference,
-  options: Pick<PullOptions, 'chooseTag' | 'constraint' | 'cache' | 'signal'>,
+  { cache, signal, ...options }: PullOptions,
 ): Promise<RegistryReference> {
   if (reference.tag !== undefined || reference.digest !== undefined) return reference;
-  const list = (): Promise<readonly string[]> => client.tags(reference, options.signal);
-  const tags = await (options.cache?.tags(reference, list) ?? list());
+  const tags =
+    cache === undefined
+      ? await client.tags(reference, signal)
+      : await cache.tags(reference, () => client.tags(reference), signal);
   const tag = options.chooseTag(tags);
   if (tag !== undefined) return { ...reference, tag };
   const name = showReference(reference);

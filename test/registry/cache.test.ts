@@ -48,8 +48,23 @@ describe('ExpiringCache', () => {
     };
     for (let at = 0; at < 2; at += 1) await expect(cache.get('a', fail)).rejects.toThrow('no');
     expect(asked).toBe(2);
-    for (let at = 0; at < 2; at += 1) await expect(cache.get('b', fail, true)).rejects.toThrow('no');
+    const keepsError = (): boolean => true;
+    for (let at = 0; at < 2; at += 1)
+      await expect(cache.get('b', fail, { keepsError })).rejects.toThrow('no');
     expect(asked).toBe(3);
+  });
+
+  test('lets one go who gives up, and answers the others', async () => {
+    const cache = cacheOf();
+    const answer = Promise.withResolvers<number>();
+    const gone = new AbortController();
+    const first = cache.get('a', () => answer.promise, { signal: gone.signal });
+    const second = cache.get('a', async () => 2, { signal: new AbortController().signal });
+    gone.abort(new Error('gone'));
+    await expect(first).rejects.toThrow('gone');
+    await expect(cache.get('a', async () => 3, { signal: gone.signal })).rejects.toThrow('gone');
+    answer.resolve(1);
+    expect(await second).toBe(1);
   });
 
   test('keeps no more than its bound', async () => {

@@ -192,6 +192,27 @@ describe('pullBundle with a cache', () => {
     expect(later.files).toEqual(bundleFiles('1.0.1'));
   });
 
+  test('keeps results, errors among them, for half a minute, and a file that went is read by its digest', async () => {
+    for (const maxBytes of [1_000_000, 0]) {
+      registry = new MemoryRegistry();
+      registry.add(packed(), '1.0.0');
+      const cache = new BundleCache({ clock, maxBytes, keepsResults: true });
+      const pull = (tag: string): Promise<{ files: ReadonlyMap<string, Uint8Array>; ref: string }> =>
+        pullBundle(registry, `${REPOSITORY}:${tag}`, { ...options, cache });
+      const first = await pull('1.0.0');
+      expect(await failure(() => pull('1.1.0'))).toMatch(/^GATE_REGISTRY_NOT_FOUND/);
+      registry.add(packed('1.0.1'), '1.0.0');
+      registry.add(packed('1.1.0'), '1.1.0');
+      registry.asked.length = 0;
+      expect(await pull('1.0.0')).toEqual(first);
+      expect(registry.asked.filter((asked) => asked.startsWith('resolve'))).toEqual([]);
+      expect(await failure(() => pull('1.1.0'))).toMatch(/^GATE_REGISTRY_NOT_FOUND/);
+      await clock.advance(30_000);
+      expect((await pull('1.0.0')).files).toEqual(bundleFiles('1.0.1'));
+      expect((await pull('1.1.0')).files).toEqual(bundleFiles('1.1.0'));
+    }
+  });
+
   test('keeps tag lists for five minutes', async () => {
     registry.add(packed(), '1.0.0');
     const cache = cacheOf(false);
