@@ -2,6 +2,7 @@
  * Sends one request to one host, and follows nothing: addresses, plain http, certificates and proxies are settled here.
  * undici is loaded with the first request (platform.md §3.5).
  */
+import { X509Certificate } from 'node:crypto';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { GateError } from '../errors.ts';
@@ -24,6 +25,8 @@ export interface Dial {
   readonly subject: Subject;
   readonly patience: Patience;
 }
+
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Connections to one host at once. */
 const CONNECTIONS_PER_HOST = 8;
@@ -162,8 +165,12 @@ export class Dialer {
  * (platform.md §1.3 rule 13).
  */
 function secureContextOf(host: string, pem: string): SecureContext {
+  const certificates = pem.match(PEM_CERTIFICATE) ?? [];
   try {
-    return createSecureContext({ ca: [...rootCertificates, pem] });
+    // A context takes what is no certificate for none.
+    if (certificates.length === 0) throw new Error('there is no certificate in it');
+    const read = certificates.map((certificate) => new X509Certificate(certificate).toString());
+    return createSecureContext({ ca: [...rootCertificates, ...read] });
   } catch (cause) {
     throw new GateError(
       'GATE_CONFIG_INVALID',

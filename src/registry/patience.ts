@@ -12,6 +12,8 @@ export class Patience {
   readonly #subject: Subject;
   readonly #controller = new AbortController();
   readonly #unlink: (() => void)[] = [];
+  /** Told of the abort without a listener each: a blob is waited for hundreds of times. */
+  readonly #waiting = new Set<(reason: unknown) => void>();
   #waitedMs = 0;
   #bytes = 0;
 
@@ -25,6 +27,9 @@ export class Patience {
     this.#clock = clock;
     this.#limits = limits;
     this.#subject = subject;
+    this.signal.addEventListener('abort', () => {
+      for (const fail of this.#waiting) fail(this.signal.reason);
+    });
     for (const signal of outer) {
       if (signal === undefined) continue;
       const abort = (): void => this.#controller.abort(signal.reason);
@@ -63,21 +68,20 @@ export class Patience {
   }
 
   /** As during, for what has its own limit of time. */
-  async orAborted<T>(wait: Promise<T>): Promise<T> {
+  orAborted<T>(wait: Promise<T>): Promise<T> {
     const { signal } = this;
-    let onAbort: (() => void) | undefined;
-    const aborted = new Promise<never>((_resolve, reject) => {
-      onAbort = () => reject(signal.reason as Error);
-      if (signal.aborted) onAbort();
-      else signal.addEventListener('abort', onAbort, { once: true });
+    return new Promise((resolve, reject) => {
+      const fail = (error: unknown): void => {
+        this.#waiting.delete(fail);
+        reject((signal.aborted ? signal.reason : error) as Error);
+      };
+      wait.then((value) => {
+        this.#waiting.delete(fail);
+        resolve(value);
+      }, fail);
+      if (signal.aborted) fail(signal.reason);
+      else this.#waiting.add(fail);
     });
-    try {
-      return await Promise.race([wait, aborted]);
-    } catch (error) {
-      throw signal.aborted ? signal.reason : error;
-    } finally {
-      if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
-    }
   }
 
   /** Ends what is under way; nobody waits any more. */
