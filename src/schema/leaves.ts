@@ -9,6 +9,8 @@ import { leafMessage } from './messages.ts';
 
 /** Leaves in one answer. */
 const MOST_LEAVES = 100;
+/** Of a path in an answer: keys of an instance may be as long as it is. */
+const PATH_LENGTH = 512;
 /** Errors looked at: sorting them out takes time. */
 const MOST_ERRORS = 2000;
 
@@ -35,7 +37,12 @@ export function leavesOf(errors: readonly ErrorObject[]): readonly Leaf[] {
 }
 
 function toLeaf(fault: Fault): Leaf {
-  return { instancePath: fault.instancePath, message: leafMessage(fault) };
+  const { instancePath } = fault;
+  const isLong = instancePath.length > PATH_LENGTH;
+  return {
+    instancePath: isLong ? `${instancePath.slice(0, PATH_LENGTH)}…` : instancePath,
+    message: leafMessage(fault),
+  };
 }
 
 /** A run of errors, and the leaves they come down to. */

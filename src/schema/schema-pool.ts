@@ -108,8 +108,8 @@ export class SchemaPool {
       return;
     }
     const running = (this.#running ??= this.#start());
-    running.worker.ref();
-    if (!running.isReady) return;
+    running?.worker.ref();
+    if (running?.isReady !== true) return;
     const current = this.#queue.shift();
     if (current === undefined) return;
     this.#current = current;
@@ -118,10 +118,13 @@ export class SchemaPool {
     running.worker.postMessage(current.job);
   }
 
-  #start(): Running {
+  /** @returns undefined where there is no worker to start, which is told to all who wait. */
+  #start(): Running | undefined {
     const file = WORKER_FILES.map((name) => new URL(name, import.meta.url)).find((url) => existsSync(url));
-    if (file === undefined)
-      throw new GateError('GATE_INTERNAL', 'the schema worker is not beside the program: build it again');
+    if (file === undefined) {
+      this.#giveUp('the schema worker is not beside the program: build it again');
+      return undefined;
+    }
     const worker = new Worker(file, {
       // It needs nothing of ours, and a schema that broke out would find nothing.
       env: {},
@@ -143,14 +146,14 @@ export class SchemaPool {
     if (running !== this.#running) return;
     if (report.kind === 'ready') {
       running.isReady = true;
-      this.#deadline?.cancel();
+      this.#unlimit();
       this.#next();
       return;
     }
     if (report.kind === 'compiling') return this.#limit(this.#options.compileMs, 'was still being compiled');
     if (report.kind === 'compiled') return this.#limit(this.#options.validateMs, 'was still being validated');
     if (report.id !== this.#current?.job.id) return;
-    this.#deadline?.cancel();
+    this.#unlimit();
     running.hasAnswered = true;
     this.#settle(report.answer);
   }
@@ -164,7 +167,7 @@ export class SchemaPool {
 
   /** Gives the worker time for what it does now; after that it is ended, and who was served is refused. */
   #limit(limitMs: number, what: string): void {
-    this.#deadline?.cancel();
+    this.#unlimit();
     const deadline = this.#options.clock.setTimer(limitMs, () => {
       // What arrived while this thread was busy is heard first.
       setImmediate(() => {
@@ -176,24 +179,27 @@ export class SchemaPool {
     this.#deadline = deadline;
   }
 
+  #unlimit(): void {
+    this.#deadline?.cancel();
+    this.#deadline = undefined;
+  }
+
   /** Whom the worker served, or, where it never came up, who waits for it. */
   #blame(answer: Answer): void {
     if (this.#current !== undefined) return this.#settle(answer);
-    for (const { reject } of this.#queue.splice(0))
-      reject(
-        new GateError(
-          'GATE_INTERNAL',
-          'the schema worker did not start in time: look for what keeps the processor busy',
-        ),
-      );
+    this.#giveUp('the schema worker did not start in time: look for what keeps the processor busy');
+  }
+
+  #giveUp(message: string, cause?: unknown): void {
+    const error = new GateError('GATE_INTERNAL', message, { cause });
+    for (const { reject } of this.#queue.splice(0)) reject(error);
   }
 
   /** A worker that died on its own: out of memory, or by a fault of ours. */
   #mourn(running: Running, cause: unknown): void {
     if (running !== this.#running) return;
     this.#running = undefined;
-    this.#deadline?.cancel();
-    this.#deadline = undefined;
+    this.#unlimit();
     const victim = this.#current;
     this.#current = undefined;
     const isOutOfMemory =
@@ -209,17 +215,13 @@ export class SchemaPool {
         ),
       );
     } else if (!running.isReady) {
-      const error = new GateError('GATE_INTERNAL', `the schema worker does not start: ${messageOf(cause)}`, {
-        cause,
-      });
-      for (const { reject } of this.#queue.splice(0)) reject(error);
+      this.#giveUp(`the schema worker does not start: ${messageOf(cause)}`, cause);
     }
     this.#next();
   }
 
   async #end(): Promise<void> {
-    this.#deadline?.cancel();
-    this.#deadline = undefined;
+    this.#unlimit();
     const worker = this.#running?.worker;
     this.#running = undefined;
     await worker?.terminate();

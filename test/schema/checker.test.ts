@@ -129,6 +129,11 @@ describe('the leaves of what is wrong', () => {
     expect(answer).toMatchObject({ outcome: 'invalid', leaves: { length: 101 } });
   });
 
+  it('have short paths', () => {
+    const answer = check({ additionalProperties: { type: 'null' } }, { ['x'.repeat(100_000)]: 1 });
+    expect(JSON.stringify(answer).length).toBeLessThan(1000);
+  });
+
   it('cut names that others chose', () => {
     const [leaf = ''] = leaves({ additionalProperties: false }, { [`\u202e${'x'.repeat(10_000)}`]: 1 });
     expect(leaf.length).toBeLessThan(250);
