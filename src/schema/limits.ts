@@ -14,7 +14,7 @@ export const SCHEMA_LIMITS = {
   branches: 1024,
 } as const;
 
-export const INSTANCE_LIMITS = {
+const INSTANCE_LIMITS = {
   /** UTF-16 units of all keys and strings; bundles have at most 1 MiB in a contract (contract.md §2.1). */
   units: 1024 * 1024,
   depth: 128,

@@ -74,6 +74,6 @@ export function isSchemaObject(value: Json | undefined): value is SchemaObject {
 }
 
 /** A name as one step of a JSON Pointer. */
-export function escapeStep(name: string): string {
+function escapeStep(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
