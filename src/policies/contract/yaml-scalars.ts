@@ -28,6 +28,8 @@ const STARTS_A_NUMBER = /^[-+0-9]/;
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 /** Here alone an underscore must stand between digits. */
 const POINT_FLOAT = /^\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?$/;
+/** The usual case, safe as a number. */
+const SHORT_DECIMAL = /^[1-9][0-9]{0,14}$/;
 const INTEGER = /^([-+]?)(?:0([xX])([0-9a-fA-F]+)|0([bB])([01]+)|0([oO]?)([0-7]+)|(0|[1-9][0-9]*))$/;
 
 function entries(
@@ -56,7 +58,7 @@ export function resolvePlain(text: string, tag = ''): Resolved {
 }
 
 function number(plain: string): Resolved | undefined {
-  const integer = parseInteger(plain);
+  const integer = SHORT_DECIMAL.test(plain) ? Number(plain) : parseInteger(plain);
   if (integer !== undefined) return { tag: '!!int', value: integer };
   return FLOAT.test(plain) ? float(plain) : undefined;
 }

@@ -34,7 +34,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map(
     '\u2029': 'P',
   }),
 );
-const ESCAPED = /["\\]|[^\t\u0020-\u007e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]|[\u2028\u2029]/gu;
+const ESCAPED = /["\\]|[^\u0020-\u007e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]|[\u2028\u2029]/gu;
 
 /** Such a key stands after a question mark. */
 export function needsComplexKey(text: string): boolean {

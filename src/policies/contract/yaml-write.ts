@@ -4,7 +4,7 @@
  */
 import { plainOrQuoted, literal, needsComplexKey } from './yaml-write-scalars.ts';
 import type { YamlMapping, YamlNode, YamlScalar, YamlSequence } from './yaml-nodes.ts';
-import { YamlWalk } from './yaml-walk.ts';
+import { behind, YamlWalk } from './yaml-walk.ts';
 
 const INDENT = 4;
 /** Of what follows `- `. */
@@ -59,6 +59,11 @@ class Writer {
         this.#write('? ');
         this.node(key, { ...value, inline: true });
         this.#write(' '.repeat(inner), ':');
+        if (isFilled(content)) {
+          this.#write(' '.repeat(value.inner - inner - 1));
+          this.node(content, { ...value, inline: true });
+          return;
+        }
       }
       this.node(content, value);
     });
@@ -74,13 +79,24 @@ class Writer {
 
   #simpleKey(key: YamlNode): string | undefined {
     return this.#walk.visit(key, (content) =>
-      content.kind === 'scalar' && !needsComplexKey(content.text) ? scalar(content) : undefined,
+      content.kind === 'scalar' && !needsComplexKey(content.text) ? keyText(content) : undefined,
     );
   }
 
   #write(...parts: readonly string[]): void {
     this.#parts.push(...parts);
   }
+}
+
+/** yaml.v3 leaves the quotes off, and then takes its own text for a merge key. */
+function keyText(key: YamlScalar): string {
+  return key.tag === '!!str' && key.text === '<<' ? '"<<"' : scalar(key);
+}
+
+function isFilled(node: YamlNode): boolean {
+  const content = behind(node);
+  if (content.kind === 'mapping') return content.entries.length > 0;
+  return content.kind === 'sequence' && content.items.length > 0;
 }
 
 function deeper(indent: number): number {

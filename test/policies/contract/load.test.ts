@@ -1,0 +1,195 @@
+/** What a text is read as (contract.md §2.2, §2.3), and what is refused of it. */
+import { describe, expect, it } from 'vitest';
+
+import { load, readDocument } from '../../../src/policies/contract/load.ts';
+
+const HEAD = 'pactoVersion: "2.0"\nservice: {name: a, version: "1"}\n';
+
+function generic(text: string | Uint8Array): unknown {
+  const view = readDocument(text).generic;
+  return view.ok ? view.value : `refused: ${view.reason}`;
+}
+
+function typed(text: string): unknown {
+  const loaded = load(HEAD + text);
+  return loaded.ok ? loaded.contract : `refused: ${loaded.reason}`;
+}
+
+describe('plain texts', () => {
+  it.each<[string, unknown]>([
+    ['1_000', 1000],
+    ['0777', 511],
+    ['0o777', 511],
+    ['0x1F', 31],
+    ['0b101', 5],
+    ['-0b11', -3],
+    ['08', 8],
+    ['+7', 7],
+    ['1.', 1],
+    ['.5', 0.5],
+    ['.5_0', 0.5],
+    ['._5', '._5'],
+    ['1e3', 1000],
+    ['1e400', '1e400'],
+    ['9007199254740993', 9007199254740993n],
+    ['18446744073709551615', 18446744073709551615n],
+    ['18446744073709551616', 18446744073709552000],
+    ['-9223372036854775809', -9223372036854775808],
+    ['True', true],
+    ['yes', 'yes'],
+    ['12:30:45', '12:30:45'],
+    ['2027-6-3', '2027-6-3'],
+    ['!!int "7"', 7],
+    ['!!float 1', 1],
+    ['!!str 7', '7'],
+    ['!!binary aGk=', 'hi'],
+    ['!custom 7', '7'],
+    ['"7"', '7'],
+    ['~', null],
+    ['.inf', 'refused: line 1: JSON has no ".inf"'],
+    ['.NaN', 'refused: line 1: JSON has no ".NaN"'],
+    ['!!bool yes', 'refused: line 1: "yes" is no bool'],
+    ['!!binary x', 'refused: line 1: it is no base64'],
+    ['!!timestamp 2027-01-01', '2027-01-01'],
+  ])('reads %s', (text, value) => {
+    expect(generic(`[${text}]`)).toEqual(
+      typeof value === 'string' && value.startsWith('refused') ? value : [value],
+    );
+  });
+});
+
+describe('the typed view', () => {
+  it.each([
+    ['dependencies: [{required: On}]', { dependencies: [{ required: true }] }],
+    ['dependencies: [{required: "no"}]', { dependencies: [{ required: false }] }],
+    ['dependencies: [~, {name: x}]', { dependencies: [{ name: 'x' }] }],
+    ['readiness: {minScore: 80.5}', { readiness: { minScore: 80 } }],
+    ['readiness: {minScore: 0}', { readiness: { minScore: 0 } }],
+    ['readiness: {partialCredit: 1}', { readiness: { partialCredit: 1 } }],
+    ['metadata: {d: 2027-6-3}', { metadata: { d: '2027-06-03T00:00:00Z' } }],
+    ['metadata: {1: a, ~: b}', { metadata: { '1': 'a' } }],
+    ['state: &s {type: x}\nmetadata: {<<: *s, y: z}', { metadata: { type: 'x', y: 'z' } }],
+    [
+      'state: {<<: [{type: x}, {type: y, dataCriticality: z}]}',
+      { state: { type: 'x', dataCriticality: 'z' } },
+    ],
+    ['~: ignored', { interfaces: [] }],
+    ['workload: ""', { capabilities: [] }],
+  ])('takes %s', (text, expected) => {
+    expect(typed(text)).toMatchObject(expected);
+  });
+
+  it.each([
+    ['dependencies: [{required: "true"}]', 'line 3: a boolean is due, found "true"'],
+    ['readiness: {minScore: "80"}', 'line 3: an integer is due, found "80"'],
+    [
+      'readiness: {minScore: 99999999999999999999}',
+      'line 3: an integer is due, found "99999999999999999999"',
+    ],
+    ['readiness: {partialCredit: x}', 'line 3: a number is due, found "x"'],
+    ['workload: {a: b}', 'line 3: a text is due, found a mapping'],
+    ['interfaces: {a: b}', 'line 3: a list is due, found a mapping'],
+    ['interfaces: [x]', 'line 3: a mapping is due, found "x"'],
+    ['metadata: []', 'line 3: a mapping is due, found a list'],
+    ['interfaces: [{colour: red}]', 'line 3: "colour" is no field here'],
+    ['state: {a: &a {b: c}}', 'line 3: "a" is no field here'],
+    ['state: {<<: x}', 'line 3: a merge key takes a mapping or a list of mappings'],
+  ])('refuses %s', (text, reason) => {
+    expect(typed(text)).toBe(`refused: ${reason}`);
+  });
+
+  it('keeps a key that names a prototype as data', () => {
+    const loaded = load(`${HEAD}metadata: {__proto__: {polluted: 1}, constructor: 2}\n`);
+    expect(loaded.ok && Object.keys(loaded.contract.metadata ?? {})).toEqual(['__proto__', 'constructor']);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect(load(`${HEAD}__proto__: {polluted: 1}\n`)).toMatchObject({ ok: false });
+  });
+});
+
+describe('texts', () => {
+  it.each<[string, string, unknown]>([
+    ['a mark at the start', '\ufeffa: 1', { a: 1 }],
+    ['line ends of Windows', 'a: 1\r\nb: 2\r\n', { a: 1, b: 2 }],
+    ['line ends of old Macs', 'a: 1\rb: 2\r', { a: 1, b: 2 }],
+    ['the directive of 1.1', '%YAML 1.1\n---\na: 1', { a: 1 }],
+    ['JSON with a comma at the end', '{"a": [1,],}', { a: [1] }],
+    ['a broken second document', 'a: 1\n---\n[', { a: 1 }],
+    ['a bracket closed at the left', 'a: {\n  b: 1\n}', { a: { b: 1 } }],
+    ['a block without a last line end', 'a: |\n  b', { a: 'b' }],
+    ['a colon before a bracket', '{a:}', { 'a:': null }],
+    [
+      'keys that are no texts',
+      '{1: a, 1.5: b, true: c, ~: d}',
+      { '1': 'a', '1.5': 'b', true: 'c', '<nil>': 'd' },
+    ],
+    ['nothing', '', null],
+    ['only comments', '# a\n', null],
+  ])('reads %s', (_, text, value) => {
+    expect(generic(text)).toEqual(value);
+  });
+
+  it.each([
+    ['the directive of 1.2', '%YAML 1.2\n---\na: 1'],
+    ['a directive of its own', '%FOO\n---\na: 1'],
+    ['a control character', 'a: \u0007'],
+    ['a mark elsewhere', 'a: 1\n\ufeff'],
+    ['tabs for indentation', 'a:\n\tb: 1'],
+    ['a tab in the indentation of a block', 'a: |\n  \n\tb'],
+    ['halves of a pair', String.raw`a: "\ud83d\ude00"`],
+    ['an escaped slash', String.raw`a: "\/"`],
+    ['repeated keys', 'a: 1\na: 2'],
+    ['keys that are the same as texts', '{1: a, "1": b}'],
+    ['a list as a key', '{[1]: a}'],
+    ['an alias of nothing', 'a: *b'],
+    ['an alias in itself', 'a: &a [*a]'],
+    ['an open bracket', 'a: {b: 1\n'],
+    ['an open quote', "a: 'b''"],
+    ['a question mark in brackets', 'a: [b?c]'],
+    ['a missing key', 'a: {: b}'],
+    ['a key of two lines', '{a\n : b}'],
+    ['a blank missing after a tag', '[!!str, a]'],
+    ['a rare line end in a comment', '# a\u2028b: 1\nc: 2'],
+    ['an end without a document', '...\na: 1'],
+    ['a directive without a document', '%YAML 1.1\n'],
+  ])('refuses %s', (_, text) => {
+    expect(generic(text)).toMatch(/^refused: /);
+    expect(load(text).ok).toBe(false);
+  });
+
+  it('reads UTF-16 with its mark, and refuses bytes that are no UTF-8', () => {
+    expect(generic(Uint8Array.of(0xff, 0xfe, 0x61, 0, 0x3a, 0, 0x20, 0, 0x31, 0))).toEqual({ a: 1 });
+    expect(generic(Uint8Array.of(0x61, 0x3a, 0x20, 0x80))).toBe('refused: it is not UTF-8');
+  });
+});
+
+describe('hostile texts', () => {
+  const bomb = ['a: &a [x,x,x,x,x,x,x,x,x,x]'];
+  for (const [from, to] of ['ab', 'bc', 'cd', 'de', 'ef', 'fg']) {
+    bomb.push(`${to ?? ''}: &${to ?? ''} [${`*${from ?? ''},`.repeat(10)}]`);
+  }
+  const chain = Array.from(
+    { length: 2000 },
+    (_, at) => `a${String(at + 1)}: &a${String(at + 1)} [*a${String(at)}]`,
+  );
+
+  it.each([
+    ['too large', `a: ${'x'.repeat(1024 * 1024)}`, 'it has more than 1048576 bytes'],
+    ['brackets that go too deep', `[${'['.repeat(20_000)}${']'.repeat(20_000)}]`, /more than 1000 levels/],
+    ['dashes that go too deep', `${'- '.repeat(20_000)}a`, /more than 1000 levels/],
+    [
+      'aliases that go too deep',
+      ['a0: &a0 [x]', ...chain].join('\n'),
+      /more than 1000 levels|too many values/,
+    ],
+    ['an alias bomb', bomb.join('\n'), 'its aliases stand for too many values'],
+  ])('refuses %s', (_, text, reason) => {
+    const { generic } = readDocument(text);
+    expect(generic.ok ? 'read' : generic.reason).toMatch(reason);
+  });
+
+  it('reads 50,000 keys, and finds the one that is there twice', () => {
+    const keys = Array.from({ length: 50_000 }, (_, at) => `k${String(at)}: 1`).join('\n');
+    expect(Object.keys(generic(keys) as object)).toHaveLength(50_000);
+    expect(generic(`${keys}\nk7: 2`)).toBe('refused: line 50001: the key "k7" is there twice');
+  });
+});
