@@ -16,6 +16,7 @@ import { chooseCores, pinSelf } from '../test/bench/pinning.ts';
 import { ProcessNumbers } from '../test/bench/process-numbers.ts';
 import { renderReport } from '../test/bench/report.ts';
 import type { BenchResult, Machine, RolloutRun } from '../test/bench/result.ts';
+import { contracts } from '../test/bench/scenarios/contracts.ts';
 import { large, parallel } from '../test/bench/scenarios/large.ts';
 import { policies } from '../test/bench/scenarios/policies.ts';
 import { policyChanges } from '../test/bench/scenarios/policy-changes.ts';
@@ -30,6 +31,7 @@ type Scenario = (bench: Bench) => Promise<Partial<BenchResult>>;
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   policies,
+  contracts,
   loader: loaderCheck,
   'cold-start': coldStart,
   memory,
@@ -60,6 +62,7 @@ const FULL: Pace = {
   policyMilliseconds: 150,
   expressionMilliseconds: 10,
   policySamples: 3_000,
+  contractSamples: 500,
   policyChanges: { seconds: 300, warmupSeconds: 5, memoryWarmupSeconds: 60, partSeconds: 60 },
 };
 const QUICK: Pace = {
@@ -78,6 +81,7 @@ const QUICK: Pace = {
   policyMilliseconds: 40,
   expressionMilliseconds: 3,
   policySamples: 1_000,
+  contractSamples: 100,
   policyChanges: { seconds: 10, warmupSeconds: 1, memoryWarmupSeconds: 3, partSeconds: 3 },
 };
 

@@ -32,6 +32,8 @@ export interface Pace {
   readonly expressionMilliseconds: number;
   /** Requests of a round in this process. */
   readonly policySamples: number;
+  /** Contracts of a round. */
+  readonly contractSamples: number;
   readonly policyChanges: {
     readonly seconds: number;
     /** Whose latencies and stalls do not count. */

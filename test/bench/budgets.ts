@@ -2,6 +2,7 @@
 import type { BenchResult, HighestPair, LargeResult, Pair, RateResult, RolloutRun, Round } from './result.ts';
 import { policyChangeRows } from './policy-changes/report.ts';
 import { atLeast, atMost, below, digits, type BudgetRow } from './budget-row.ts';
+import { contractBudgets } from './contracts/report.ts';
 import { policyBudgets } from './policies/report.ts';
 import { median } from './statistics.ts';
 
@@ -13,6 +14,7 @@ const ROLLOUT_RUNS = { full: 3, quick: 1 } as const;
 export function budgetRows(result: BenchResult): readonly BudgetRow[] {
   return [
     ...policyBudgets(result),
+    ...contractBudgets(result),
     ...rateRows(result),
     ...highestRows(result),
     ...(result.large ?? []).flatMap(largeRows),

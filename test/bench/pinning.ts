@@ -30,6 +30,12 @@ export function pinned(
   return core === undefined ? command : [TASKSET, '-c', String(core), ...command];
 }
 
+/** For what has no generator beside it: both processors, not only the one that the caller keeps to. */
+export function spread({ server, loader }: Cores, command: readonly [string, ...string[]]): typeof command {
+  if (server === undefined || loader === undefined) return command;
+  return [TASKSET, '-c', `${server},${loader}`, ...command];
+}
+
 /** Moves the calling process out of the server's way. */
 export function pinSelf(core: number | undefined): void {
   if (core === undefined) return;

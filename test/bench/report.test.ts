@@ -95,6 +95,24 @@ const GOOD: BenchResult = {
     memory: { firstBytes: 120 * MIB, lastBytes: 132 * MIB, partSeconds: 60 },
     stall: { ms: 15, cpuMs: 12 },
   },
+  contracts: {
+    typical: { bytes: 8000, p50Ms: 1.4, p99Ms: 3, yamlP50Ms: 1 },
+    fleets: [
+      { contracts: 1000, kinds: 20, seconds: 1.9 },
+      { contracts: 1000, kinds: 1000, seconds: 5 },
+    ],
+    tags: { tags: 10_000, firstMs: 10, medianMs: 2 },
+    hostile: {
+      fromMs: 1,
+      seconds: 2,
+      outcomes: { lookahead: 'not-a-schema', 'deep schema': 'refused', 'deep instance': 'refused' },
+      stall: { ms: 20, cpuMs: 12 },
+    },
+    blob: {
+      ours: { bytes: 50 * MIB, extraBytes: 30 * MIB, seconds: 0.2 },
+      bare: { bytes: 50 * MIB, extraBytes: 25 * MIB, seconds: 0.1 },
+    },
+  },
   large: [
     {
       body: 'resource-update-3m',
@@ -118,7 +136,7 @@ const missed = (result: BenchResult): readonly string[] =>
 describe('budgets', () => {
   test('are all met by a good result, and each has a row', () => {
     expect(missed(GOOD)).toEqual([]);
-    expect(budgetRows(GOOD)).toHaveLength(22);
+    expect(budgetRows(GOOD)).toHaveLength(28);
   });
 
   test('ask a quick run for one rollout of each kind', () => {
@@ -129,7 +147,7 @@ describe('budgets', () => {
   test('have rows only for what was measured', () => {
     const { rates: _rates, large: _large, rollout: _rollout, highest: _highest, ...others } = GOOD;
     const { policyChanges: _changes, ...rest } = others;
-    expect(budgetRows(rest)).toHaveLength(5);
+    expect(budgetRows(rest)).toHaveLength(11);
   });
 
   const at500 = GOOD.rates![0]!;
@@ -148,6 +166,27 @@ describe('budgets', () => {
       'a quietest round of more than four times the baseline',
       withOurs(round(0.4, 4.5, 0.2), round(0.4, 5, 0.2)),
       ['p99 at 500 requests/s, quietest round of each: 4.50 × bare'],
+    ],
+    [
+      'contracts that take too long, stall or fill memory',
+      {
+        ...GOOD,
+        contracts: {
+          typical: { bytes: 8000, p50Ms: 2, p99Ms: 3, yamlP50Ms: 1 },
+          fleets: [{ contracts: 1000, kinds: 20, seconds: 2 }],
+          tags: { tags: 10_000, firstMs: 20, medianMs: 2 },
+          hostile: { ...GOOD.contracts!.hostile, stall: { ms: 20.1, cpuMs: 20 } },
+          blob: { ...GOOD.contracts!.blob, ours: { bytes: 50_000_000, extraBytes: 40_000_000, seconds: 1 } },
+        },
+      },
+      [
+        'a typical contract, p50: 2.00 ms',
+        'a typical contract, p50: 2.00 × its YAML alone',
+        '1000 contracts with 20 kinds of schemas: 2.00 s',
+        'the best of 10000 tags, the first time: 20.0 ms',
+        'longest stall by 3 hostile schemas: 20.1 ms',
+        'extra memory for a blob of 50.0 MB: 40.0 MB',
+      ],
     ],
     [
       'too much processor time',
@@ -297,7 +336,7 @@ describe('the report', () => {
     const alone = { one: { ours: one.ours }, all: { ours: all.ours }, bare, leftOut: 'no Go here' };
     const result = { ...GOOD, highest: alone };
     expect(renderReport(result)).toContain('Left out: no Go here.');
-    expect(budgetRows(result)).toHaveLength(20);
+    expect(budgetRows(result)).toHaveLength(26);
   });
 
   test('tells how answers are judged while policies change', () => {

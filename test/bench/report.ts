@@ -1,6 +1,7 @@
 /** A result as a readable page. Pure: the same result gives the same text. */
 import { digits } from './budget-row.ts';
 import { budgetRows } from './budgets.ts';
+import { contractSection } from './contracts/report.ts';
 import { section, table } from './page.ts';
 import { policySection } from './policies/report.ts';
 import { policyChangeSection } from './policy-changes/report.ts';
@@ -18,6 +19,7 @@ export function renderReport(result: BenchResult): string {
     introduction(result),
     budgets(result),
     policySection(result),
+    contractSection(result),
     rates(result),
     highest(result),
     bodies(result),

@@ -136,8 +136,7 @@ export interface PolicyChangesResult {
   readonly delayMs: { readonly median: number; readonly max: number };
   /** Resident memory: medians of the first and the last part after the warm-up. */
   readonly memory: { readonly firstBytes: number; readonly lastBytes: number; readonly partSeconds: number };
-  /** The longest that the event loop did not come round; and the most that it computed from one turn to the next. */
-  readonly stall: { readonly ms: number; readonly cpuMs: number };
+  readonly stall: Stall;
 }
 
 /** One real policy, microseconds: ours and the API server's own code in turn on the same requests. */
@@ -176,6 +175,58 @@ export interface PoliciesResult {
   readonly bytesPerExpression: number;
 }
 
+/** A typical contract with its bundle, from bytes to result, in a process that is warm. */
+export interface TypicalContract {
+  /** Of a bundle, on average. */
+  readonly bytes: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Of the `yaml` package alone, on the YAML of the same bundles. */
+  readonly yamlP50Ms: number;
+}
+
+/** Contracts that have so many kinds of schemas among them, in a process that begins with them. */
+export interface ContractFleet {
+  readonly contracts: number;
+  readonly kinds: number;
+  readonly seconds: number;
+}
+
+export interface TagSelection {
+  readonly tags: number;
+  readonly firstMs: number;
+  readonly medianMs: number;
+}
+
+export interface HostileSchemas {
+  /** On the wall clock, from when on the event loop's stalls count. */
+  readonly fromMs: number;
+  readonly seconds: number;
+  /** By the name of the attack: what the schema was answered. */
+  readonly outcomes: Readonly<Record<string, string>>;
+}
+
+export interface BlobRun {
+  readonly bytes: number;
+  /** At the peak, above what the process had before. */
+  readonly extraBytes: number;
+  readonly seconds: number;
+}
+
+export interface ContractsResult {
+  readonly typical: TypicalContract;
+  readonly fleets: readonly ContractFleet[];
+  readonly tags: TagSelection;
+  readonly hostile: HostileSchemas & { readonly stall: Stall };
+  readonly blob: Pair<BlobRun>;
+}
+
+/** The longest that an event loop did not come round; and the most that it computed from one turn to the next. */
+export interface Stall {
+  readonly ms: number;
+  readonly cpuMs: number;
+}
+
 export interface Machine {
   readonly cores: number;
   readonly model: string;
@@ -210,4 +261,5 @@ export interface BenchResult {
   readonly bursts?: readonly BurstResult[];
   readonly rollout?: readonly RolloutRun[];
   readonly policies?: PoliciesResult;
+  readonly contracts?: ContractsResult;
 }

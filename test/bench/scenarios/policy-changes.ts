@@ -1,5 +1,5 @@
 /** Policies of the cluster changed one a second under load: whether every answer is right, and what it costs. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GATE_POLICY, GATE_POLICY_BINDING, NAMESPACE } from '../../../src/cluster/kinds.ts';
 import { startFakeApiServer, type FakeApiServer } from '../../support/fake-api-server.ts';
@@ -9,6 +9,7 @@ import { benchPolicies, bindingOf, pathsOf, type PolicyObject } from '../policie
 import { checkAnswers, copiesOf, versionOf, type Change } from '../policy-changes/versions.ts';
 import type { BenchResult, PolicyChangesResult } from '../result.ts';
 import { REVIEWED_NAMESPACE, type BenchServer, type Setting } from '../servers.ts';
+import { longestStall } from '../stalls.ts';
 import { median } from '../statistics.ts';
 
 const POLICIES = 64;
@@ -161,16 +162,4 @@ async function changeEachSecond(
     if (n % BOOKMARK_EVERY === 0) api.bookmark();
   }
   return { changes, resident };
-}
-
-/** Of the lines of stall-probe.ts that are of this time or later. */
-function longestStall(file: string, fromMs: number): PolicyChangesResult['stall'] {
-  const lines = readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => line.split(' ').map(Number))
-    .filter(([atMs = 0]) => atMs >= fromMs);
-  if (lines.length === 0) throw new Error('the server told nothing of its event loop');
-  const longest = (column: number): number => Math.max(...lines.map((line) => line[column] ?? 0));
-  return { ms: longest(1), cpuMs: longest(2) };
 }
