@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { resolve as absolute } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SchemaChecks } from '../../src/policies/contract/schema-checks.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import type { Answer, Job, Report } from '../../src/schema/answer.ts';
 import { SchemaPool, type SchemaPoolOptions } from '../../src/schema/schema-pool.ts';
 
+const BUILT = absolute('dist/schema-worker.js');
 const GOOD = '{"type":"object","required":["a"]}';
 
 /** Two to the power of 26 tries, with nothing kept. */
@@ -141,18 +145,21 @@ describe('the pool', () => {
   });
 
   // Loudly: a run without `npm run build` names it as skipped.
-  it.skipIf(!existsSync('dist/schema-worker.js'))('works in the built program (needs npm run build)', () => {
-    const program = `
-      import { Worker } from 'node:worker_threads';
-      const worker = new Worker(new URL('file://' + process.cwd() + '/dist/schema-worker.js'));
-      worker.on('message', (report) => {
-        if (report.kind === 'ready') worker.postMessage({ id: 1, schemaText: '{"type":"object"}', instance: [1] });
-        if (report.kind === 'answer') { console.log(report.answer.outcome); worker.terminate(); }
-      });`;
-    const out = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
-      encoding: 'utf8',
-      timeout: 30_000,
+  it.skipIf(!existsSync(BUILT))('has a worker in the built program (needs npm run build)', async () => {
+    const worker = new Worker(BUILT, { env: {}, execArgv: [] });
+    const answer = await new Promise<Answer>((resolve, reject) => {
+      worker.on('error', reject);
+      worker.on('message', (report: Report) => {
+        const job: Job = { id: 1, schemaText: GOOD, instance: [1] };
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
+        if (report.kind === 'ready') worker.postMessage(job);
+        if (report.kind === 'answer') resolve(report.answer);
+      });
     });
-    expect(out).toBe('invalid\n');
+    await worker.terminate();
+    expect(answer).toEqual({
+      outcome: 'invalid',
+      leaves: [{ instancePath: '', message: 'is a number, not an object' }],
+    });
   });
 });
