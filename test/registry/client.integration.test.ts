@@ -274,6 +274,17 @@ describe('tags', () => {
     ]);
   });
 
+  it('are read on where the next page is in the second of two Link headers', async () => {
+    const registry = await registryOfTest();
+    const link = ['</x>; rel="first"', `</v2/${NAME}/tags/list?last=a>; rel="next"`];
+    registry.on(LIST, (asked, response) =>
+      asked.query.has('last')
+        ? answer(200, '{"tags":["b"]}')(asked, response)
+        : answer(200, '{"tags":["a"]}', { link })(asked, response),
+    );
+    expect(await clientOfTest(registry).tags(at(registry))).toEqual(['a', 'b']);
+  });
+
   it('are none where the registry says null', async () => {
     const registry = await registryOfTest();
     registry.on(LIST, answer(200, '{"tags":null}'));

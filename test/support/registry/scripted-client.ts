@@ -10,7 +10,7 @@ import { scriptedRegistry, type ScriptedOptions, type ScriptedRegistry } from '.
 export const NAME = 'acme/shop';
 
 /** Without the test's servers allowed, nothing on this machine would be. */
-export const LOOPBACK = ['127.0.0.0/8'];
+const LOOPBACK = ['127.0.0.0/8'];
 
 export async function registryOfTest(options: ScriptedOptions = {}): Promise<ScriptedRegistry> {
   const registry = await scriptedRegistry(options);
