@@ -70,12 +70,16 @@ function walk(
     const next: Json[] = [];
     for (const node of level) {
       if (typeof node !== 'object' || node === null) continue;
+      // Keys and values are not put into lists of their own: an instance is walked on the main thread.
       const keys = Array.isArray(node) ? undefined : Object.keys(node);
-      const values: readonly Json[] = Array.isArray(node) ? (node as readonly Json[]) : Object.values(node);
-      nodes += values.length;
+      const values = node as Readonly<Record<string | number, Json>>;
+      const count = keys?.length ?? (node as readonly Json[]).length;
+      nodes += count;
       if (nodes > limits.nodes) return `more than ${String(limits.nodes)} values`;
-      for (const [index, value] of values.entries()) {
-        if (see(keys?.[index] ?? '', value) === true) return undefined;
+      for (let index = 0; index < count; index++) {
+        const key = keys?.[index] ?? '';
+        const value = values[keys === undefined ? index : key] ?? null;
+        if (see(key, value) === true) return undefined;
         if (typeof value === 'object' && value !== null) next.push(value);
       }
     }
