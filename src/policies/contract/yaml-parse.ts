@@ -2,17 +2,20 @@
  * Reads the first document of a YAML text, as yaml.v3 would (contract.md §2.2, §2.3). The `yaml` package finds the nodes;
  * what their texts stand for is ours, and so is what Go refuses and the package would take.
  */
-import { Composer, isAlias, isMap, isScalar, isSeq, LineCounter, Parser } from 'yaml';
-import type { Document, ParsedNode, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml';
+import type { CST, Document, ParsedNode, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 
 import type { YamlMapping, YamlNode, YamlSequence } from './yaml-nodes.ts';
 import { YamlProblem } from './yaml-nodes.ts';
 import { checkCharacters, checkDirective } from './yaml-refusals.ts';
 import { resolvePlain } from './yaml-scalars.ts';
-import { TokenCheck } from './yaml-tokens.ts';
+import { MAX_DEPTH, TokenCheck } from './yaml-tokens.ts';
 
 /** A bracket that is closed further left than YAML asks for is fine in Go. */
 const TAKEN_ANYWAY = /^Flow (?:map|sequence) in block collection must be sufficiently indented/;
+
+/** The document around the nest, and the scalar in it. */
+const OUTER_TOKENS = 2;
 
 const ENDS_FIRST = 'a document ends before it begins';
 const BLANK_WITH_TAB = /^ *\t/m;
@@ -45,7 +48,7 @@ function firstDocument(text: string, lines: LineCounter): Document.Parsed | unde
   });
   const check = new TokenCheck(text, (offset) => lines.linePos(offset).line);
   let begun: 'directive' | 'document' | undefined;
-  for (const token of new Parser(lines.addNewLine).parse(text)) {
+  for (const token of tokensOf(text, lines)) {
     const ends = token.type === 'document' || token.type === 'directive' || token.type === 'doc-end';
     if (ends && begun === 'document') break;
     if (token.type === 'doc-end') throw new YamlProblem(ENDS_FIRST);
@@ -65,6 +68,20 @@ function firstDocument(text: string, lines: LineCounter): Document.Parsed | unde
   if (begun === undefined && BLANK_WITH_TAB.test(text))
     throw new YamlProblem('a tab stands where a document may begin');
   return composer.end().next().value ?? undefined;
+}
+
+/** Gives up as soon as the text goes too deep, rather than after all of it. */
+function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token, void> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    if (parser.stack.length > MAX_DEPTH + OUTER_TOKENS) {
+      const { line } = lines.linePos(parser.offset);
+      throw new YamlProblem(`line ${String(line)}: it is nested more than ${String(MAX_DEPTH)} levels deep`);
+    }
+  }
+  yield* parser.end();
 }
 
 function line(lines: LineCounter, offset: number): string {

@@ -1,7 +1,7 @@
 /** From bytes to text: the encodings that YAML has, and the size that is read. */
 
 /** A contract is far smaller; reading more would let one text hold the process up. */
-export const MAX_CONTRACT_BYTES = 1024 * 1024;
+const MAX_CONTRACT_BYTES = 1024 * 1024;
 
 export type Source =
   | { readonly ok: true; readonly text: string }
