@@ -23,6 +23,8 @@ const NOT_IN_FLOW = /^:|\?/;
 const NAME = /^[&*][0-9A-Za-z_-]+$/;
 /** They end lines for yaml.v3, and are characters for the package: fine where they stay in the text either way. */
 const RARE_LINE_END = /[\u2028\u2029]/;
+/** Where yaml.v3 would fold, the package keeps the blanks. */
+const FOLDED_RARELY = /[ \t\n\\][\u2028\u2029]|[\u2028\u2029][ \t\n]/;
 const LINE_END = /[\n\u2028\u2029]/;
 const RARE_LINE_ENDS = /[\u2028\u2029]/g;
 
@@ -68,13 +70,13 @@ export class TokenCheck {
           this.#refuse(token, 'a text that goes on in another line is unclear here');
         return;
       case 'single-quoted-scalar':
-        this.#rareLineEnds += countRareLineEnds(token.source);
+        this.#quoted(token);
         if (token.source.slice(1, -1).replaceAll("''", '').includes("'")) {
           this.#refuse(token, 'a quote is not closed');
         }
         return;
       case 'double-quoted-scalar':
-        this.#rareLineEnds += countRareLineEnds(token.source);
+        this.#quoted(token);
         if (WRONG_ESCAPE.test(token.source)) this.#refuse(token, 'an escape stands for no character');
         return;
       case 'block-scalar':
@@ -91,6 +93,11 @@ export class TokenCheck {
         return;
       default:
     }
+  }
+
+  #quoted(token: CST.FlowScalar): void {
+    this.#rareLineEnds += countRareLineEnds(token.source);
+    if (FOLDED_RARELY.test(token.source)) this.#refuse(token, 'blanks beside this line end are unclear');
   }
 
   #collection(

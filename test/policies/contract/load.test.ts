@@ -149,6 +149,7 @@ describe('texts', () => {
     ['a key of two lines', '{a\n : b}'],
     ['a blank missing after a tag', '[!!str, a]'],
     ['a rare line end in a comment', '# a\u2028b: 1\nc: 2'],
+    ['blanks beside a rare line end', 'a: "b \u2028c"'],
     ['an end without a document', '...\na: 1'],
     ['a directive without a document', '%YAML 1.1\n'],
   ])('refuses %s', (_, text) => {
