@@ -18,7 +18,6 @@ import {
 import type { TarHeader } from './tar-headers.ts';
 import {
   BLOCK_BYTES,
-  holdsData,
   isZeroBlock,
   paddingBytes,
   readPaxRecords,
@@ -184,7 +183,11 @@ class ArchiveReader {
         this.#takeSpecial(header, (bytes) => (this.#pax = readPaxRecords(bytes)));
         return;
       case 'L':
-        this.#takeSpecial(header, (bytes) => (this.#longName = beforeNul(bytes)));
+        this.#takeSpecial(header, (bytes) => {
+          const name = beforeNul(bytes);
+          // An empty one leaves the name of the header.
+          this.#longName = name.length === 0 ? undefined : name;
+        });
         return;
       case 'K':
         // The long target of a link, which the entry after it is refused for.
@@ -203,6 +206,7 @@ class ArchiveReader {
 
   #takeEntry(header: TarHeader): void {
     const pax = this.#pax;
+    if (pax?.isDamaged === true) throw new TarError('an extended header holds a number that is none');
     const given = decodedName(this.#longName ?? pax?.path ?? header.name);
     this.#pax = undefined;
     this.#longName = undefined;
@@ -216,7 +220,8 @@ class ArchiveReader {
     if (pax?.isSparse === true) throw invalidBundle(`entry ${quote(given)} is a sparse file`);
     const name = bundleName(given, isDirectory ? 'directory' : 'file');
     const size = pax?.sizeBytes ?? header.sizeBytes;
-    const dataBytes = holdsData(header.type) ? size : 0;
+    const dataBytes = isDirectory ? 0 : size;
+    if (dataBytes < 0) throw new TarError('an entry has a negative size');
     this.#budget.addFile(name, dataBytes);
     this.#collectPadded(dataBytes, (bytes) => {
       if (isDirectory) this.#files.delete(name);

@@ -32,9 +32,12 @@ const FIELD = {
   mtime: [136, 12],
   checksum: [148, 8],
   type: [156, 1],
-  magic: [257, 8],
+  magic: [257, 6],
+  version: [263, 2],
   devMajor: [329, 8],
   devMinor: [337, 8],
+  accessTime: [345, 12],
+  changeTime: [357, 12],
   prefix: [345, 155],
   starPrefix: [345, 131],
   starTrailer: [508, 4],
@@ -42,8 +45,10 @@ const FIELD = {
 
 type Place = readonly [offset: number, length: number];
 
-const USTAR_MAGIC = 'ustar\u000000';
-const GNU_MAGIC = 'ustar  \0';
+const USTAR_MAGIC = 'ustar\0';
+const USTAR_VERSION = '00';
+const GNU_MAGIC = 'ustar ';
+const GNU_VERSION = ' \0';
 
 /** @throws TarError where the block is none: its checksum, or a number in it. */
 export function readTarHeader(block: Uint8Array): TarHeader {
@@ -53,16 +58,32 @@ export function readTarHeader(block: Uint8Array): TarHeader {
   const size = readNumber(block, FIELD.size);
   for (const field of [FIELD.mode, FIELD.uid, FIELD.gid, FIELD.mtime]) readNumber(block, field);
   const isUstar = magic === USTAR_MAGIC;
-  if (isUstar || magic === GNU_MAGIC)
-    for (const field of [FIELD.devMajor, FIELD.devMinor]) readNumber(block, field);
+  const isGnu = magic === GNU_MAGIC && latin1(block, FIELD.version) === GNU_VERSION;
+  if (isUstar || isGnu) for (const field of [FIELD.devMajor, FIELD.devMinor]) readNumber(block, field);
   if (holdsData(type) && size < 0) throw new TarError('an entry has a negative size');
-  const isStar = isUstar && latin1(block, FIELD.starTrailer) === 'tar\0';
-  const prefix = isUstar ? textOf(block, isStar ? FIELD.starPrefix : FIELD.prefix) : new Uint8Array();
+  const prefix = isUstar || (isGnu && hasNoGnuTimes(block)) ? prefixOf(block, isUstar) : new Uint8Array();
   const name = textOf(block, FIELD.name);
   return { type, name: prefix.length === 0 ? name : joined(prefix, name), sizeBytes: size };
 }
 
-export function holdsData(type: string): boolean {
+function prefixOf(block: Uint8Array, isUstar: boolean): Uint8Array {
+  const isStar = isUstar && latin1(block, FIELD.starTrailer) === 'tar\0';
+  const prefix = textOf(block, isStar ? FIELD.starPrefix : FIELD.prefix);
+  return isUstar || prefix.every((byte) => byte < 0x80) ? prefix : new Uint8Array();
+}
+
+/** Go before 1.8 wrote a prefix where GNU has times: what is there and no number is one. */
+function hasNoGnuTimes(block: Uint8Array): boolean {
+  try {
+    for (const field of [FIELD.accessTime, FIELD.changeTime])
+      if (block[field[0]] !== 0) readNumber(block, field);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function holdsData(type: string): boolean {
   return !WITHOUT_DATA.includes(type);
 }
 
@@ -124,6 +145,8 @@ function readBinary(bytes: Uint8Array, first: number): number {
     value = value * 256n + BigInt(plain);
   }
   if (isNegative) value -= 1n << BigInt(bytes.length * 8);
+  // Go reads into 64 bits.
+  if (BigInt.asIntN(64, value) !== value) throw new TarError('a header holds a number that is none');
   return exact(Number(value));
 }
 
@@ -138,11 +161,21 @@ export interface PaxRecords {
   readonly sizeBytes: number | undefined;
   /** GNU's sparse files in pax form: what the archive holds is not the file. */
   readonly isSparse: boolean;
+  /** A number or time is none. It counts with the entry that the records are for, and not where there is none. */
+  readonly isDamaged: boolean;
 }
 
 const decoder = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 const DECIMAL = /^[+-]?\d{1,19}$/;
 const PAX_TIME = /^[+-]?\d{1,19}(?:\.\d*)?$/;
+const PAX_NUMBERS: ReadonlyMap<string, RegExp> = new Map([
+  ['size', DECIMAL],
+  ['uid', DECIMAL],
+  ['gid', DECIMAL],
+  ['atime', PAX_TIME],
+  ['ctime', PAX_TIME],
+  ['mtime', PAX_TIME],
+]);
 
 /**
  * Reads the records `length key=value\n` of an extended header; of one key the last counts, and an empty value leaves
@@ -151,21 +184,20 @@ const PAX_TIME = /^[+-]?\d{1,19}(?:\.\d*)?$/;
  */
 export function readPaxRecords(bytes: Uint8Array): PaxRecords {
   let path: Uint8Array | undefined;
-  let sizeBytes: number | undefined;
   let isSparse = false;
+  const values = new Map<string, string>();
   for (let at = 0; at < bytes.length;) {
     const { key, value, end } = readPaxRecord(bytes, at);
     at = end;
     if (key.startsWith('GNU.sparse.')) isSparse = true;
-    const text = key === 'path' ? '' : decoder(value);
     if (key === 'path') path = value.length === 0 ? undefined : value;
-    else if (key === 'size' && text === '') sizeBytes = undefined;
-    else if (key === 'size') sizeBytes = paxNumber(text);
-    else if ((key === 'uid' || key === 'gid') && text !== '') paxNumber(text);
-    else if (/^[acm]time$/.test(key) && text !== '' && !PAX_TIME.test(text)) throw badRecord();
+    else if (PAX_NUMBERS.has(key)) values.set(key, decoder(value));
   }
-  if (sizeBytes !== undefined && sizeBytes < 0) throw new TarError('an entry has a negative size');
-  return { path, sizeBytes, isSparse };
+  const size = values.get('size') ?? '';
+  const isDamaged = [...values].some(
+    ([key, text]) => text !== '' && PAX_NUMBERS.get(key)?.test(text) !== true,
+  );
+  return { path, sizeBytes: size === '' ? undefined : exact(Number(size)), isSparse, isDamaged };
 }
 
 function readPaxRecord(bytes: Uint8Array, at: number): { key: string; value: Uint8Array; end: number } {
@@ -182,11 +214,6 @@ function readPaxRecord(bytes: Uint8Array, at: number): { key: string; value: Uin
   const mustBeText = ['path', 'linkpath', 'uname', 'gname'].includes(key);
   if (key === '' || (mustBeText ? value.includes(0) : key.includes('\0'))) throw badRecord();
   return { key, value, end };
-}
-
-function paxNumber(text: string): number {
-  if (!DECIMAL.test(text)) throw badRecord();
-  return exact(Number(text));
 }
 
 const badRecord = (): TarError => new TarError('an extended header holds a record that is none');
@@ -258,7 +285,7 @@ function block(name: Uint8Array, prefix: Uint8Array, mode: string, type: string,
   text(FIELD.size, sizeBytes.toString(8).padStart(11, '0'));
   text(FIELD.mtime, '00000000000');
   text(FIELD.type, type);
-  text(FIELD.magic, USTAR_MAGIC);
+  text(FIELD.magic, USTAR_MAGIC + USTAR_VERSION);
   // Go leaves the device numbers of an extended header out.
   for (const field of type === 'x' ? [] : [FIELD.devMajor, FIELD.devMinor]) text(field, '0000000');
   bytes.set(prefix, FIELD.prefix[0]);

@@ -19,8 +19,7 @@ async function* inChunksOf(bytes: Buffer, size: number): AsyncGenerator<Uint8Arr
 function refusal(archive: Uint8Array | AsyncIterable<Uint8Array>): Promise<string> {
   return readBundleArchive(archive).then(
     () => 'accepted',
-    (error: unknown) =>
-      `${(error as { code?: string }).code ?? 'no code'}: ${(error as Error).message}`,
+    (error: unknown) => `${(error as { code?: string }).code ?? 'no code'}: ${(error as Error).message}`,
   );
 }
 
@@ -92,6 +91,15 @@ describe('what an archive may hold', () => {
     ['the name in a pax record', tarOf([paxEntry({ path: 'pacto.yaml' }), { ...CONTRACT, name: 'other' }])],
     ['an empty pax record leaves the name', tarOf([paxEntry({ path: '' }), CONTRACT])],
     ['the name as a long name of GNU', tarOf([gnuLongName('pacto.yaml'), { ...CONTRACT, name: 'other' }])],
+    ['with an empty long name of GNU, which names nothing', tarOf([gnuLongName(''), CONTRACT])],
+    [
+      'with a directory as V7 wrote it that declares bytes',
+      tarOf([{ name: 'd/', type: '\0', declaredBytes: 512 }, CONTRACT]),
+    ],
+    [
+      'with wrong numbers for an entry that does not come',
+      Buffer.concat([tarEntry(CONTRACT), tarEntry(paxEntry({ size: 'x' }))]),
+    ],
     ['a directory that declares bytes', tarOf([{ name: 'd', type: '5', declaredBytes: 512 }, CONTRACT])],
   ])('accepts an archive %s', async (_what, archive) => {
     expect(await namesIn(archive)).toEqual(['pacto.yaml']);
@@ -129,6 +137,21 @@ describe('what an archive may hold', () => {
     ]);
   });
 
+  test('accepts a prefix where Go once wrote it, in place of the times of GNU', async () => {
+    const old: TarEntry = { name: 'n', format: 'gnu', prefix: 'long' };
+    expect(await namesIn(tarOf([CONTRACT, old]))).toEqual(['pacto.yaml', 'long/n']);
+    expect(await namesIn(tarOf([CONTRACT, { ...old, prefix: '00000000017' }]))).toEqual(['pacto.yaml', 'n']);
+  });
+
+  test('refuses a binary number beyond 64 bits', async () => {
+    const entry = tarEntry({ name: 'x' });
+    entry[136] = 0x80;
+    entry.fill(' ', 148, 156);
+    const sum = entry.reduce((total, byte) => total + byte, 0);
+    entry.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+    expect(await refusal(Buffer.concat([tarEntry(CONTRACT), entry]))).toContain('number that is none');
+  });
+
   test.each([
     ['a hard link', [{ name: 'l', type: '1', link: 'pacto.yaml' }], 'no file and no directory'],
     ['a character device', [{ name: 'c', type: '3' }], 'no file and no directory'],
@@ -153,7 +176,7 @@ describe('what an archive may hold', () => {
     ['a wrong checksum', [{ name: 'x', damagedChecksum: true }], 'checksum'],
     ['a pax record that is none', [{ name: 'x', type: 'x', data: '99 path=x\n' }], 'record that is none'],
     ['a NUL in a pax path', [paxEntry({ path: 'a\0b' }), { name: 'x' }], 'record that is none'],
-    ['a pax size that is none', [paxEntry({ size: '1e3' }), { name: 'x' }], 'record that is none'],
+    ['a pax size that is none', [paxEntry({ size: '1e3' }), { name: 'x' }], 'number that is none'],
     ['a negative pax size', [paxEntry({ size: '-1' }), { name: 'x' }], 'negative size'],
     ['a pax size over the limit', [paxEntry({ size: '99999999999' }), { name: 'x' }], 'larger than 10485760'],
     [
