@@ -6,6 +6,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { rolldown, type ChunkingContext, type Plugin } from 'rolldown';
+import { yamlForBrowsers } from './yaml-plugin.ts';
 
 const OUT = 'dist';
 const SOURCES = join(import.meta.dirname, '..', 'src');
@@ -88,7 +89,7 @@ async function bundle(commit: string, version: string): Promise<void> {
       'schema-worker': 'src/schema/schema-worker.ts',
     },
     platform: 'node',
-    plugins: [lateBuiltins],
+    plugins: [lateBuiltins, yamlForBrowsers],
     // What the chunks below imply: they may export to each other more than the entries do.
     preserveEntrySignatures: 'allow-extension',
     transform: { define: { BUILD_COMMIT: JSON.stringify(commit), BUILD_VERSION: JSON.stringify(version) } },

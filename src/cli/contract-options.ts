@@ -26,7 +26,7 @@ export function addRegistryOptions(command: Command): GivenConfig {
   return addConfigOptions(command, ['registry']);
 }
 
-export function repeated(flags: string, text: string): Option {
+function repeated(flags: string, text: string): Option {
   return new Option(flags, text)
     .argParser((value: string, before: readonly string[]) => [...before, value])
     .default([]);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
+import { yamlForBrowsers } from '../../../scripts/yaml-plugin.ts';
 import { SIDES, type Bench } from '../bench.ts';
 import type { BlobJob } from '../contracts/blob.ts';
 import { spread, type Cores } from '../pinning.ts';
