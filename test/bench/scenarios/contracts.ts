@@ -61,6 +61,7 @@ class Jobs {
     const build = await rolldown({
       input: { job: JOB_FILE, 'schema-worker': WORKER_FILE },
       platform: 'node',
+      plugins: [yamlForBrowsers],
     });
     await build.write({
       dir: directory,
