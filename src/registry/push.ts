@@ -58,7 +58,7 @@ export async function pushBundle(
     if (existing !== undefined)
       throw new GateError(
         'GATE_REGISTRY_EXISTS',
-        `${ref} exists with another content (${existing}): raise the version, or force the push`,
+        `${ref} exists with another content (${existing}): raise the version, or push with force (--force)`,
       );
   }
   for (const blob of [packed.layer, packed.config]) await pushBlob(client, target, blob, signal);

@@ -38,7 +38,9 @@ describe('pushBundle', () => {
 
   test('refuses a tag with another content, and writes over it when forced', async () => {
     await push(`${REPOSITORY}:stable`);
-    expect(await failure(() => push(`${REPOSITORY}:stable`, '1.0.1'))).toMatch(/^GATE_REGISTRY_EXISTS/);
+    expect(await failure(() => push(`${REPOSITORY}:stable`, '1.0.1'))).toMatch(
+      /^GATE_REGISTRY_EXISTS: .*raise the version, or push with force \(--force\)$/,
+    );
     expect(registry.tagged.get('stable')).toBe(packed().digest);
     expect(await push(`${REPOSITORY}:stable`, '1.0.1', true)).toMatchObject({ isNew: true });
     expect(registry.tagged.get('stable')).toBe(packed('1.0.1').digest);
