@@ -17,13 +17,17 @@ import {
   type KeyRow,
 } from './config-keys-kinds.ts';
 import {
+  addressOrHost,
   authority,
   KUBERNETES_MINOR,
   label,
   namespacedName,
   paramKind,
   POLICY_MINOR,
+  proxyException,
   proxyUrl,
+  registryName,
+  registryPattern,
   serverUrl,
   serviceName,
   word,
@@ -302,29 +306,29 @@ export const KEYS = {
   },
   registry: {
     allow: list(
-      word,
+      registryPattern,
       [],
-      'hosts, as host, host:port or *.suffix',
+      'hosts, as host, host:port or *.suffix without scheme and path',
       'Registries that references may name. Default: any that credentials and addresses below allow.',
     ),
     insecure: list(
-      word,
+      registryName,
       [],
-      'hosts, as host or host:port',
+      'hosts, as host or host:port without scheme and path',
       'Registries that are spoken to without TLS; no other ever is. Upstream calls it PACTO_INSECURE_REGISTRIES, which ' +
         'counts where this is not given in the environment.',
     ),
     credentialHosts: list(
-      word,
+      registryName,
       [],
-      'hosts, as host or host:port',
+      'hosts, as host or host:port without scheme and path',
       'Registries that PACTO_REGISTRY_TOKEN, or PACTO_REGISTRY_USERNAME with PACTO_REGISTRY_PASSWORD, are sent to: ' +
         'exactly these, with the port where the reference has one. Empty: to none.',
     ),
     allowAddresses: list(
-      word,
+      addressOrHost,
       [],
-      'addresses, CIDRs or host names',
+      'addresses, CIDRs or host names without port',
       'Loopback, private, link-local and metadata addresses that registries and their token servers may resolve to.',
     ),
     certificateAuthorities: list(
@@ -334,9 +338,9 @@ export const KEYS = {
       'PEM files with the CA of a registry, trusted there beside the public ones. Read once, at start.',
     ),
     realms: list(
-      word,
+      registryPattern,
       [],
-      'hosts, as host, host:port or *.suffix',
+      'hosts, as host, host:port or *.suffix without scheme and path',
       'Token servers that credentials may be sent to although their host is foreign to that of the registry.',
     ),
     credentialHelpers: flag(
@@ -349,9 +353,9 @@ export const KEYS = {
       'Proxy to the registries. Default: HTTPS_PROXY and HTTP_PROXY, which may hold a password.',
     ),
     noProxy: list(
-      word,
+      proxyException,
       [],
-      'hosts, .suffix, addresses or CIDRs',
+      'hosts, as host, host:port, .suffix or *, addresses or CIDRs',
       'What is reached without the proxy. Default: NO_PROXY.',
     ),
     dockerConfig: optionalText(
