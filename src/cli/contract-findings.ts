@@ -7,7 +7,7 @@ import {
   type Severity,
   type ValidationResult,
 } from '../policies/contract/findings.ts';
-import { ContractPlaces, type Place } from './contract-location.ts';
+import { ContractPlaces } from './contract-location.ts';
 import { plain } from './output.ts';
 import type { SarifResult } from './sarif.ts';
 
@@ -15,6 +15,8 @@ import type { SarifResult } from './sarif.ts';
 export const COMMAND_FINDINGS = {
   PARSE_ERROR: 'the contract, its overrides or its bundle could not be read',
   READINESS_GATE_UNMET: 'the readiness section is expired or below its score, and --readiness was given',
+  LOCAL_REFERENCE: 'a reference is a path of this machine, because it does not begin with oci://',
+  REFERENCE_UNUSABLE: 'no registry takes a name that a reference has',
 } as const;
 
 export type CommandFindingCode = keyof typeof COMMAND_FINDINGS;
@@ -25,41 +27,53 @@ export interface Said {
   /** In the contract; empty where it is about the whole. */
   readonly path: string;
   readonly message: string;
-  /** In the contract's file. */
-  readonly place?: Place;
+  /** In the contract's file, as far as it is known. */
+  readonly line?: number;
+  readonly column?: number;
 }
 
-/**
- * Adds to each the line it is about, where its path leads to one.
- * @param text undefined where there is none whose lines the user knows.
- */
-export function placed(said: readonly Said[], text: string | undefined): readonly Said[] {
-  if (text === undefined) return said;
-  const places = new ContractPlaces(text);
+/** The texts of a contract whose lines can be told. */
+export interface Lines {
+  /** What the user wrote; undefined where there is none whose lines they know. */
+  readonly written: string | undefined;
+  /** What overrides made of it, where there were any. */
+  readonly overridden?: string;
+}
+
+/** Adds to each the line it is about, where its path leads to one and no override is what it is about. */
+export function placed(said: readonly Said[], { written, overridden }: Lines): readonly Said[] {
+  if (written === undefined) return said;
+  const places = new ContractPlaces(written);
+  const now = overridden === undefined ? undefined : new ContractPlaces(overridden);
   return said.map((one) => {
+    if (one.line !== undefined || (now !== undefined && now.textAt(one.path) !== places.textAt(one.path))) {
+      return one;
+    }
     const place = places.of(one.path);
-    return place === undefined ? one : { ...one, place };
+    return place === undefined ? one : { ...one, ...place };
   });
 }
 
 /** `  error    interfaces[0].ref (line 12): … [FILE_NOT_FOUND]`: one line each. */
 export function linesOf(said: readonly Said[]): readonly string[] {
-  return said.map(({ code, severity, path, message, place }) => {
-    const line = place === undefined ? '' : ` (line ${String(place.line)})`;
-    const where = path === '' ? '' : `${path}${line}: `;
-    return plain(`  ${severity.padEnd(7)}  ${where}${message.replaceAll('\n', ' ')} [${code}]`);
+  return said.map(({ code, severity, path, message, line }) => {
+    const at = line === undefined ? '' : `line ${String(line)}`;
+    const where = path === '' ? at : at === '' ? path : `${path} (${at})`;
+    const text = `${where === '' ? '' : `${where}: `}${message.replaceAll('\n', ' ')}`;
+    return plain(`  ${severity.padEnd(7)}  ${text} [${code}]`);
   });
 }
 
 const LEVELS = { error: 'error', warning: 'warning', unknown: 'warning', info: 'note' } as const;
 
 export function sarifOf(said: readonly Said[], file: string): readonly SarifResult[] {
-  return said.map(({ code, severity, path, message, place }) => ({
+  return said.map(({ code, severity, path, message, line, column }) => ({
     code,
     level: LEVELS[severity],
     message: path === '' ? message : `${path}: ${message}`,
     file,
-    ...place,
+    ...(line !== undefined && { line }),
+    ...(column !== undefined && { column }),
   }));
 }
 
@@ -77,8 +91,21 @@ export function counted(said: readonly Pick<Said, 'severity'>[]): string {
   return parts.length === 0 ? 'no findings' : parts.join(', ');
 }
 
-export function parseError(reason: string): Said {
-  return { code: 'PARSE_ERROR', severity: 'error', path: '', message: reason };
+/** Why a contract does not load. */
+export interface Unloaded {
+  readonly reason: string;
+  readonly path?: string;
+  readonly line?: number;
+}
+
+export function parseError({ reason, path = '', line }: Unloaded): Said {
+  return {
+    code: 'PARSE_ERROR',
+    severity: 'error',
+    path,
+    message: reason,
+    ...(line !== undefined && { line }),
+  };
 }
 
 /** Errors first, as a result has them. */

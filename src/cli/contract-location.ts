@@ -36,6 +36,18 @@ export class ContractPlaces {
     return { line, column: col };
   }
 
+  /** What stands at a path, to compare; undefined where nothing does. */
+  textAt(path: string): string | undefined {
+    this.#root ??= this.#parse();
+    let node: Node | null | undefined = this.#root;
+    for (const step of stepsOf(path)) {
+      const next = stepInto(node, step);
+      if (next === undefined) return undefined;
+      node = next.value;
+    }
+    return JSON.stringify(node);
+  }
+
   #parse(): Node | null {
     try {
       return parseDocument(this.#text, {

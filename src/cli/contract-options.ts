@@ -26,6 +26,14 @@ export function addRegistryOptions(command: Command): GivenConfig {
   return addConfigOptions(command, ['registry']);
 }
 
+/** For what is packed or pushed: a file that looks like a secret and is none. */
+export function withFileOption(): Option {
+  return repeated(
+    '--with-file <path>',
+    'let a file of the bundle go along that looks like a secret; repeated',
+  );
+}
+
 function repeated(flags: string, text: string): Option {
   return new Option(flags, text)
     .argParser((value: string, before: readonly string[]) => [...before, value])

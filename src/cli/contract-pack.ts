@@ -1,25 +1,26 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { readContract } from '../app/contract-reader.ts';
-import { GateError, messageOf } from '../errors.ts';
-import type { BundleFiles } from '../policies/contract/bundle-files.ts';
-import { validate } from '../policies/contract/validate.ts';
-import { writeLayoutBundle } from '../registry/layout.ts';
-import { packArchive, packBundle } from '../registry/pack.ts';
-import { counted, linesOf, parseError, placed, saidOf, type Said } from './contract-findings.ts';
+import { GateError, messageOf, quote } from '../errors.ts';
+import { isLayout, readLayoutBundle, writeLayoutBundle } from '../registry/layout.ts';
+import { packArchive, packBundle, type PackedBundle } from '../registry/pack.ts';
 import {
   addOverrideOptions,
   addRegistryOptions,
   BUNDLE_HELP,
+  withFileOption,
   type OverrideOptions,
 } from './contract-options.ts';
-import { titleOf, withContracts, type ContractSession, type LoadedContract } from './contract-session.ts';
-import { addOutputOption, EXIT, plain, say, show, type ExitCode, type OutputFormat } from './output.ts';
+import { titleOf, withContracts, type ContractSession } from './contract-session.ts';
+import { filesText, readyToShip, type Shippable } from './shipping.ts';
+import { addOutputOption, EXIT, plain, show, type ExitCode, type OutputFormat } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 
 interface Options extends OverrideOptions {
   readonly out?: string;
   readonly layout?: string;
+  readonly force?: true;
+  readonly withFile: readonly string[];
   readonly output: OutputFormat;
 }
 
@@ -28,7 +29,9 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
   addOverrideOptions(command);
   command
     .option('--out <file>', 'write the archive to this file (default: NAME-VERSION.tgz)')
-    .option('--layout <folder>', 'add the artifact, as push would send it, to an OCI image layout instead');
+    .option('--layout <folder>', 'add the artifact, as push would send it, to an OCI image layout instead')
+    .option('--force', 'in a layout, move a tag that has another content')
+    .addOption(withFileOption());
   addOutputOption(command);
   const given = addRegistryOptions(command);
   command.addHelpText(
@@ -36,8 +39,8 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     `
 ${BUNDLE_HELP}
 
-Packs a bundle, without what its .pactoignore names, once it is found valid; policies that lie elsewhere are not fetched. The
-same files make the same bytes. Exits with 1, and writes nothing, where the contract has an error.
+Packs every file of a bundle but what its .pactoignore names, once it is found valid; policies that lie elsewhere are not
+fetched. The same files make the same bytes. Exits with 1, and writes nothing, where the contract has an error.
 
 Examples:
   pacto-gate contract pack .
@@ -62,72 +65,58 @@ async function runPack(
   session: ContractSession,
   around: Surroundings,
 ): Promise<ExitCode> {
-  const ready = await readyToShip(bundle, options, session, around, false);
+  const ready = await readyToShip(bundle, { ...options, fetches: false }, session, around);
   if (ready === undefined) return EXIT.no;
-  const { service } = ready.contract;
-  const { digest } = packBundle(ready.files, readContract);
-  let target: string;
-  if (options.layout === undefined) {
-    target = options.out ?? `${service.name}-${service.version.replaceAll(/[^\w.+-]/g, '_')}.tgz`;
-    await writeFile(target, packArchive(ready.files)).catch((error: unknown) => {
-      throw new GateError('GATE_INPUT_FILE', `file ${target}: cannot be written: ${messageOf(error)}`, {
-        cause: error,
-      });
-    });
-  } else {
-    target = options.layout;
-    await writeLayoutBundle(target, packBundle(ready.files, readContract), service.version);
-  }
-  const value = { bundle, target, digest, files: [...ready.files.keys()].sort() };
-  await show(
-    around,
-    options.output,
-    value,
-    plain(`${titleOf(ready.contract)}: packed into ${target}\ndigest when pushed: ${digest}`),
-  );
+  const packed = packBundle(ready.files, readContract);
+  const target =
+    options.layout === undefined
+      ? await writeArchive(ready, options.out)
+      : await addToLayout(options.layout, ready, packed, options.force === true);
+  const value = { bundle, target, digest: packed.digest, files: [...ready.files.keys()].sort() };
+  const lines = [
+    `${titleOf(ready.contract)}: packed into ${target}`,
+    filesText(ready.files),
+    `digest when pushed: ${packed.digest}`,
+  ];
+  await show(around, options.output, value, plain(lines.join('\n')));
   return EXIT.ok;
 }
 
-/** A contract with a bundle in which no error was found. */
-export type Shippable = LoadedContract & { readonly files: BundleFiles };
+async function writeArchive({ contract, files }: Shippable, out: string | undefined): Promise<string> {
+  const { name, version } = contract.service;
+  const target = out ?? `${name}-${version.replaceAll(/[^\w.+-]/g, '_')}.tgz`;
+  await writeFile(target, packArchive(files)).catch((error: unknown) => {
+    throw new GateError('GATE_INPUT_FILE', `file ${target}: cannot be written: ${messageOf(error)}`, {
+      cause: error,
+    });
+  });
+  return target;
+}
 
-/**
- * Reads and validates what is to be packed or pushed, and says what is wrong on standard error.
- * @param fetches whether policies that lie elsewhere are fetched and enforced.
- * @returns undefined where there is an error.
- */
-export async function readyToShip(
-  bundle: string,
-  overrides: OverrideOptions,
-  session: ContractSession,
-  around: Surroundings,
-  fetches: boolean,
-): Promise<Shippable | undefined> {
-  const read = await session.read(bundle, overrides);
-  const refuse = (said: readonly Said[]): undefined => {
-    for (const line of linesOf(placed(said, read.lines))) around.stderr.write(`${line}\n`);
-    say(around, `${bundle}: not valid (${counted(said)}): mend it, pacto-gate validate says the same`);
-    return undefined;
-  };
-  if (!read.ok) return refuse([parseError(read.reason)]);
-  const { contract, document, files, given } = read;
-  if (files === undefined) {
+/** As `push` does: a tag that has another content stays, unless that is asked for. */
+async function addToLayout(
+  folder: string,
+  { contract }: Shippable,
+  packed: PackedBundle,
+  force: boolean,
+): Promise<string> {
+  const tag = contract.service.version;
+  const before = (await isLayout(folder)) ? await digestInLayout(folder, tag) : undefined;
+  if (before !== undefined && before !== packed.digest && !force) {
     throw new GateError(
-      'GATE_INPUT_FILE',
-      `${bundle}: it is a contract alone: give the folder of its bundle`,
+      'GATE_REGISTRY_EXISTS',
+      `layout ${quote(folder)} has ${quote(tag)} with another content (${before}): raise the version, or give --force`,
     );
   }
-  const result = await validate(
-    { contract, document },
-    {
-      schemas: session.schemas,
-      files,
-      ...(fetches && { resolver: session.resolver }),
-      ...(given.base !== undefined && { base: given.base }),
-    },
-  );
-  const said = saidOf(result);
-  if (result.errors.length > 0) return refuse(said);
-  for (const line of linesOf(placed(said, read.lines))) around.stderr.write(`${line}\n`);
-  return { contract, document, files };
+  await writeLayoutBundle(folder, packed, tag);
+  return folder;
+}
+
+async function digestInLayout(folder: string, tag: string): Promise<string | undefined> {
+  try {
+    return (await readLayoutBundle(folder, tag, readContract)).digest;
+  } catch (error) {
+    if (error instanceof GateError && error.code === 'GATE_REGISTRY_NOT_FOUND') return undefined;
+    throw error;
+  }
 }

@@ -8,15 +8,17 @@ import {
   addOverrideOptions,
   addRegistryOptions,
   BUNDLE_HELP,
+  withFileOption,
   type OverrideOptions,
 } from './contract-options.ts';
-import { readyToShip } from './contract-pack.ts';
 import { withContracts, type ContractSession } from './contract-session.ts';
+import { filesText, readyToShip } from './shipping.ts';
 import { addOutputOption, EXIT, plain, show, type ExitCode, type OutputFormat } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 
 interface Options extends OverrideOptions {
   readonly force?: true;
+  readonly withFile: readonly string[];
   readonly output: OutputFormat;
 }
 
@@ -25,7 +27,7 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     .argument('<bundle>', 'where the contract is; see below')
     .argument('<reference>', 'oci://HOST/REPOSITORY[:TAG]; without a tag the version of the contract');
   addOverrideOptions(command);
-  command.option('--force', 'move a tag that has another content');
+  command.option('--force', 'move a tag that has another content').addOption(withFileOption());
   addOutputOption(command);
   const given = addRegistryOptions(command);
   command.addHelpText(
@@ -60,7 +62,7 @@ async function runPush(
   session: ContractSession,
   around: Surroundings,
 ): Promise<ExitCode> {
-  const ready = await readyToShip(bundle, options, session, around, true);
+  const ready = await readyToShip(bundle, { ...options, fetches: true }, session, around);
   if (ready === undefined) return EXIT.no;
   const local = localReferences(ready.contract);
   if (local.length > 0) {
@@ -74,9 +76,15 @@ async function runPush(
     readContract,
     force: options.force === true,
   });
-  const value = { bundle, reference: `oci://${ref}`, digest, pushed: isNew };
+  const value = {
+    bundle,
+    reference: `oci://${ref}`,
+    digest,
+    pushed: isNew,
+    files: [...ready.files.keys()].sort(),
+  };
   const text = isNew ? `pushed oci://${ref}` : `oci://${ref} has this content already`;
-  await show(around, options.output, value, plain(`${text}\ndigest ${digest}`));
+  await show(around, options.output, value, plain(`${text}\n${filesText(ready.files)}\ndigest ${digest}`));
   return EXIT.ok;
 }
 

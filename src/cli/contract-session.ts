@@ -13,6 +13,7 @@ import { override } from '../policies/contract/overrides.ts';
 import type { PolicyResolution, PolicyResolver } from '../policies/contract/policy-layer.ts';
 import { pullBundle } from '../registry/pull.ts';
 import { SchemaPool } from '../schema/schema-pool.ts';
+import type { Lines, Unloaded } from './contract-findings.ts';
 import { readGivenContract, type GivenContract, type Pulled } from './contract-input.ts';
 import type { OverrideOptions } from './contract-options.ts';
 import { readInputFile } from './input-file.ts';
@@ -29,24 +30,29 @@ export interface LoadedContract {
 
 interface ReadFrom {
   readonly given: GivenContract;
-  /** The text whose lines the user knows; undefined where overrides have made another one of it. */
-  readonly lines: string | undefined;
+  readonly lines: Lines;
 }
 
 export type ReadResult =
   | ({ readonly ok: true } & LoadedContract & ReadFrom)
   /** Why it does not load: `PARSE_ERROR`. */
-  | ({ readonly ok: false; readonly reason: string } & ReadFrom);
+  | ({ readonly ok: false } & Unloaded & ReadFrom);
 
 export class ContractSession {
   readonly schemas = new SchemaPool();
   readonly #config: Config;
   readonly #around: Surroundings;
   #registries: Promise<Registries> | undefined;
+  #hasUnanswered = false;
 
   constructor(config: Config, around: Surroundings) {
     this.#config = config;
     this.#around = around;
+  }
+
+  /** Whether a policy could not be fetched for a reason that says nothing about the contract. */
+  get hasUnanswered(): boolean {
+    return this.#hasUnanswered;
   }
 
   /** Opened at the first question: most contracts need none. */
@@ -62,21 +68,29 @@ export class ContractSession {
     const given = await readGivenContract(name, this.#around, (reference) => this.#pull(reference));
     const loaded = load(given.text);
     const { document } = loaded;
+    const lines = { written: document.text };
     if (values.length === 0 && set.length === 0) {
-      const from = { given, lines: document.text };
       return loaded.ok
-        ? { ok: true, contract: loaded.contract, document, files: given.files, ...from }
-        : { ok: false, reason: loaded.reason, ...from };
+        ? { ...loaded, files: given.files, given, lines }
+        : { ok: false, ...unloaded(loaded), given, lines };
     }
     const texts = await Promise.all(values.map((file) => readInputFile(file)));
     const changed = override(document, { values: texts, set });
-    if (!changed.ok) return { ok: false, reason: changed.reason, given, lines: undefined };
+    if (!changed.ok) return { ok: false, reason: named(changed.reason, values), given, lines };
     const again = load(changed.text);
     if (!again.ok) {
-      return { ok: false, reason: `with its overrides: ${again.reason}`, given, lines: undefined };
+      // Its lines are those of a text that nobody sees.
+      const { reason, path } = unloaded(again);
+      const from = { given, lines };
+      return {
+        ok: false,
+        reason: `with its overrides: ${reason}`,
+        ...(path !== undefined && { path }),
+        ...from,
+      };
     }
     const files = given.files && new Map(given.files).set(CONTRACT_FILE, Buffer.from(changed.text));
-    return { ok: true, contract: again.contract, document: again.document, files, given, lines: undefined };
+    return { ...again, files, given, lines: { ...lines, overridden: changed.text } };
   }
 
   /** Fetches policies that a contract refers to: from registries, and below a contract on this machine from beside it. */
@@ -95,7 +109,7 @@ export class ContractSession {
           ? { ok: true, bundle: { contract: loaded.contract, files: given.files, base: given.base } }
           : { ok: false, reason: `its contract does not load: ${loaded.reason}` };
       } catch (error) {
-        if (error instanceof GateError) return { ok: false, reason: `${error.message} [${error.code}]` };
+        this.#hasUnanswered ||= !(error instanceof GateError) || error.disposition !== 'input';
         return { ok: false, reason: messageOf(error) };
       }
     },
@@ -138,4 +152,16 @@ export async function withContracts<T>(
 export function titleOf({ service }: Contract): string {
   const inert = (text: string): string => quote(text).slice(1, -1);
   return `${inert(service.name)} ${inert(service.version)}`;
+}
+
+function unloaded({ reason, path, line }: Unloaded): Unloaded {
+  return { reason, ...(path !== undefined && { path }), ...(line !== undefined && { line }) };
+}
+
+/** Values files have numbers where they are merged, and names on the command line. */
+function named(reason: string, files: readonly string[]): string {
+  return reason.replace(/^values file (\d+)/, (all, number: string) => {
+    const file = files[Number(number) - 1];
+    return file === undefined ? all : `values file ${file}`;
+  });
 }

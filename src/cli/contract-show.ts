@@ -59,7 +59,7 @@ async function runShow(
 ): Promise<ExitCode> {
   const read = await session.read(bundle, options);
   if (!read.ok) {
-    const said = parseError(read.reason);
+    const said = parseError(read);
     await show(around, options.output, { bundle, errors: [said] }, linesOf([said]).join('\n'));
     return EXIT.no;
   }

@@ -1,4 +1,6 @@
 /** Findings as SARIF 2.1.0, which code hosts show beside the lines that they are about. */
+import { isAbsolute, relative, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import packageFile from '../../package.json' with { type: 'json' };
 
 export interface SarifResult {
@@ -47,9 +49,16 @@ export function sarif(
 
 function placeOf({ file, line, column }: SarifResult): unknown {
   return {
-    artifactLocation: { uri: encodeURI(file) },
+    artifactLocation: { uri: uriOf(file) },
     ...(line !== undefined && {
       region: { startLine: line, ...(column !== undefined && { startColumn: column }) },
     }),
   };
+}
+
+/** Relative to where the command runs, which viewers take for the root of the sources; a URL of a file elsewhere. */
+function uriOf(file: string): string {
+  const inside = isAbsolute(file) ? relative('.', file) : file;
+  if (inside.startsWith(`..${sep}`) || isAbsolute(inside)) return pathToFileURL(file).href;
+  return inside.split(sep).map(encodeURIComponent).join('/');
 }

@@ -20,6 +20,7 @@ import {
 } from './contract-options.ts';
 import { withContracts, type ContractSession, type ReadResult } from './contract-session.ts';
 import { readExplanations } from './explanations.ts';
+import { referenceWarnings } from './reference-warnings.ts';
 import { EXIT, plain, show, type ExitCode, type OutputFormat } from './output.ts';
 import { sarif } from './sarif.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -38,6 +39,8 @@ interface Validated {
   readonly digest?: string;
   readonly service?: { readonly name: string; readonly version: string };
   readonly valid: boolean;
+  /** Not valid only because a registry could not be asked for a policy. */
+  readonly undecided?: true;
   readonly errors: readonly Said[];
   readonly warnings: readonly Said[];
   readonly readiness?: ReadinessResult;
@@ -67,7 +70,7 @@ ${BUNDLE_HELP}
 
 Checks a contract in three layers: its shape, what its parts and files say of each other, and the policies that it names.
 A layer that finds an error is the last. Exits with 0 where there is no error, 1 where there is one, 3 where a registry
-that the contract itself is in could not be asked.
+could not be asked for the contract, or for a policy while nothing else is wrong.
 
 Examples:
   pacto-gate validate .
@@ -107,13 +110,21 @@ async function runValidate(
         service: { name: read.contract.service.name, version: read.contract.service.version },
       }),
       valid: errors.length === 0,
+      ...(isUndecided(said, session) && { undecided: true }),
       errors,
       warnings: shown.filter(({ severity }) => severity === 'warning'),
       ...(readiness !== undefined && { readiness }),
     };
-    await show(around, options.output, value, textOf(bundle, shown, read));
+    await show(around, options.output, value, textOf(bundle, shown, read, isUndecided(said, session)));
   }
-  return countOf(said, 'error') > 0 ? EXIT.no : EXIT.ok;
+  if (countOf(said, 'error') === 0) return EXIT.ok;
+  return isUndecided(said, session) ? EXIT.unknown : EXIT.no;
+}
+
+/** Nothing is known to be wrong but that policies could not be fetched, and that for a reason that may pass. */
+function isUndecided(said: readonly Said[], { hasUnanswered }: ContractSession): boolean {
+  const errors = said.filter(({ severity }) => severity === 'error');
+  return hasUnanswered && errors.every(({ code }) => code === 'POLICY_REF_UNRESOLVED');
 }
 
 async function findingsOf(
@@ -121,7 +132,7 @@ async function findingsOf(
   { offline }: Options,
   session: ContractSession,
 ): Promise<readonly Said[]> {
-  if (!read.ok) return [parseError(read.reason)];
+  if (!read.ok) return [parseError(read)];
   const { contract, document, files, given } = read;
   const result = await validate(
     { contract, document },
@@ -132,7 +143,7 @@ async function findingsOf(
       ...(given.base !== undefined && { base: given.base }),
     },
   );
-  return saidOf(result);
+  return [...saidOf(result), ...referenceWarnings(contract)];
 }
 
 /** `validate --readiness` (contract.md §8.4). */
@@ -145,11 +156,17 @@ function unmet(readiness: ReadinessResult | undefined): readonly Said[] {
   return [{ code: 'READINESS_GATE_UNMET', severity: 'error', path: 'readiness', message }];
 }
 
-function textOf(bundle: string, said: readonly Said[], { ok, given }: ReadResult): string {
-  const word = countOf(said, 'error') > 0 ? 'invalid' : 'valid';
+function textOf(
+  bundle: string,
+  said: readonly Said[],
+  { ok, given }: ReadResult,
+  undecided: boolean,
+): string {
+  const word = undecided ? 'undecided' : countOf(said, 'error') > 0 ? 'invalid' : 'valid';
   const alone =
     ok && given.files === undefined ? ' (no bundle: nothing that needs its files was checked)' : '';
-  return [...linesOf(said), plain(`${bundle}: ${word}: ${counted(said)}${alone}`)].join('\n');
+  const from = given.digest === undefined ? '' : ` (${given.reference ?? given.name}, ${given.digest})`;
+  return [...linesOf(said), plain(`${bundle}: ${word}: ${counted(said)}${alone}${from}`)].join('\n');
 }
 
 async function showSarif(said: readonly Said[], file: string, around: Surroundings): Promise<void> {

@@ -36,6 +36,7 @@ interface Options extends OverrideOptions {
 
 interface Verdict {
   readonly bundle: string;
+  readonly service?: { readonly name: string; readonly version: string };
   readonly status: ContractStatus;
   readonly findings: readonly Finding[];
   readonly coverage: Coverage;
@@ -94,18 +95,23 @@ async function runVerdict(
   const read = await session.read(bundle, options);
   if (!read.ok) {
     const verdict: Verdict = { bundle, status: 'Invalid', findings: [], coverage: NOTHING };
-    const said = [parseError(read.reason)];
+    const said = placed([parseError(read)], read.lines);
     await show(around, options.output, { ...verdict, findings: said }, textOf(verdict, said, quote(bundle)));
     return EXIT.no;
   }
   const readiness = assessReadiness(read.contract.readiness, options.now ?? new Date(around.clock.now()));
   const verdict: Verdict = {
     bundle,
+    service: { name: read.contract.service.name, version: read.contract.service.version },
     ...(await judge(read, evidence, options, session)),
     ...(readiness !== undefined && { readiness }),
   };
   const said = placed(verdict.findings.map(saidOfFinding), read.lines);
-  await show(around, options.output, verdict, textOf(verdict, said, titleOf(read.contract)));
+  const findings = verdict.findings.map((finding, index) => {
+    const line = said[index]?.line;
+    return line === undefined ? finding : { ...finding, line };
+  });
+  await show(around, options.output, { ...verdict, findings }, textOf(verdict, said, titleOf(read.contract)));
   return exitOf(verdict.status, options.strict === true);
 }
 

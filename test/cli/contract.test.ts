@@ -85,6 +85,53 @@ describe('contract pack', () => {
     await expect(readFile(join(directory, 'none.tgz'))).rejects.toThrow('ENOENT');
   });
 
+  it('is the same when it is packed again where the archive lies', async () => {
+    const folder = join(directory, 'again');
+    await cp(CART, folder, { recursive: true });
+    const packed = async (out: string): Promise<string> => {
+      const ran = await runCommand(['contract', 'pack', folder, '--out', join(folder, out), '-o', 'json']);
+      expect(ran.code).toBe(0);
+      return (JSON.parse(ran.out) as { digest: string }).digest;
+    };
+    const first = await packed('any.tgz');
+    expect(await packed('any.tgz')).toBe(first);
+    await rm(join(folder, 'any.tgz'));
+    expect(await packed('cart-1.4.0.tgz')).toBe(first);
+    expect(await packed('cart-1.4.1.tgz')).toBe(first);
+  });
+
+  it.each(['.env', '.env.local', 'deep/tls.key', '.npmrc', 'id_ed25519'])(
+    'refuses %s, which looks like a secret, until that is denied',
+    async (name) => {
+      const folder = await mkdtemp(join(directory, 'secret-'));
+      await cp(CART, folder, { recursive: true });
+      await mkdir(join(folder, 'deep'));
+      await writeFile(join(folder, name), 'x');
+      const argv = ['contract', 'pack', folder, '--out', join(directory, 'secret.tgz')];
+      const refused = await runCommand(argv);
+      expect(refused).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(JSON.stringify(name)) as string,
+      });
+      const taken = await runCommand([...argv, '--with-file', name]);
+      expect(taken).toMatchObject({ code: 0, out: expect.stringContaining(name) as string });
+    },
+  );
+
+  it('moves a tag of a layout only by force', async () => {
+    const layout = join(directory, 'moved');
+    const argv = ['contract', 'pack', CART, '--layout', layout];
+    expect((await runCommand(argv)).code).toBe(0);
+    expect((await runCommand(argv)).code).toBe(0);
+    const other = [...argv, '--set', 'metadata.note=changed'];
+    const refused = await runCommand(other);
+    expect(refused).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('GATE_REGISTRY_EXISTS') as string,
+    });
+    expect((await runCommand([...other, '--force'])).code).toBe(0);
+  });
+
   it.each([
     ['a contract alone', ['contract', 'pack', '-'], 'give the folder of its bundle'],
     ['two places at once', ['contract', 'pack', CART, '--out', 'a', '--layout', 'b'], 'not both'],

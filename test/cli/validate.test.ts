@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readContract } from '../../src/app/contract-reader.ts';
 import { writeLayoutBundle } from '../../src/registry/layout.ts';
@@ -107,6 +108,40 @@ describe('validate', () => {
     expect((await validate('good', '--now', '2027-07-01T00:00:00Z')).code).toBe(0);
   });
 
+  it.each([
+    ['a registry without its scheme', 'registry.example/shop/payments:1.0', 'LOCAL_REFERENCE'],
+    ['a URL', 'https://registry.example/x', 'LOCAL_REFERENCE'],
+    ['a scheme in capitals', 'OCI://registry.example/x', 'LOCAL_REFERENCE'],
+    ['a repository in capitals', 'oci://registry.example/Shop/payments', 'REFERENCE_UNUSABLE'],
+  ])('warns of a reference that is %s, and takes it', async (_what, ref, code) => {
+    const ran = await validate('warned', '--set', `dependencies[0].ref=${ref}`);
+    expect(ran.out).toContain(`warning  dependencies[0].ref: `);
+    expect(ran.out).toContain(`[${code}]`);
+    expect(ran.code).toBe(0);
+  });
+
+  it('tells the lines of what an override left alone', async () => {
+    const ran = await validate('warned', '--set', 'service.version=1.0.1');
+    expect(ran.out).toContain('dependencies[0].ref (line 4): ');
+  });
+
+  it('is undecided where a policy could not be asked for and nothing else is wrong', async () => {
+    // An address of this machine that nobody allowed: refused before any call.
+    const policy = ['--set', 'policies[0].ref=oci://127.0.0.1:1/rules:1.0.0'];
+    const ran = await validate('policed', ...policy);
+    expect(ran.out).toContain('[POLICY_REF_UNRESOLVED]');
+    expect(ran.out).toContain(': undecided: 1 error');
+    expect(ran.code).toBe(3);
+    const data = await validate('policed', ...policy, '--output', 'json');
+    expect(JSON.parse(data.out)).toMatchObject({ valid: false, undecided: true });
+    const broken = await validate('policed', ...policy, '--set', 'service.version=x');
+    expect(broken.code).toBe(1);
+  });
+
+  it('says which artifact it was about', async () => {
+    expect((await validate('layout')).out).toMatch(/: no findings \(.*layout, sha256:[0-9a-f]{64}\)\n$/);
+  });
+
   it('warns of a policy elsewhere where it may fetch nothing', async () => {
     const ran = await validate('policed', '--offline');
     expect(ran).toMatchObject({
@@ -133,9 +168,7 @@ describe('validate', () => {
       service: { name: 'cart', version: '1.0.0' },
       valid: true,
       errors: [],
-      warnings: [
-        { code: 'TAG_NOT_DIGEST', severity: 'warning', path: 'dependencies[0].ref', place: { line: 4 } },
-      ],
+      warnings: [{ code: 'TAG_NOT_DIGEST', severity: 'warning', path: 'dependencies[0].ref', line: 4 }],
     });
   });
 
@@ -154,7 +187,7 @@ describe('validate', () => {
               locations: [
                 {
                   physicalLocation: {
-                    artifactLocation: { uri: join(directory, 'bad/pacto.yaml') },
+                    artifactLocation: { uri: pathToFileURL(join(directory, 'bad/pacto.yaml')).href },
                     region: { startLine: 2, startColumn: 23 },
                   },
                 },
