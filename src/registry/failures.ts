@@ -44,6 +44,18 @@ const PASSING: ReadonlySet<unknown> = new Set([
 const UNVERIFIED =
   /^(?:CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_CA)/;
 
+/** Of those, where the CA is not what is missing. */
+const MISFITTING =
+  /^(?:CERT_HAS_EXPIRED|CERT_NOT_YET_VALID|CERT_REVOKED|ERR_TLS_CERT_ALTNAME_|HOSTNAME_MISMATCH)/;
+
+/** Of OpenSSL and of Node, where what answers a handshake is none: plain http, most often (OpenSSL, sslerr.h). */
+const WITHOUT_TLS: ReadonlySet<string> = new Set([
+  'ERR_SSL_HTTP_REQUEST',
+  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+  'ERR_SSL_UNKNOWN_PROTOCOL',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+]);
+
 /** Codes of the OCI distribution specification: the only words of a registry's answer that we repeat. */
 const SPOKEN: ReadonlySet<unknown> = new Set([
   'BLOB_UNKNOWN',
@@ -92,15 +104,25 @@ export function silent(subject: Subject, why: string): GateError {
 export function networkFailure(subject: Subject, cause: unknown): GateError | PassingFailure {
   if (cause instanceof GateError || cause instanceof PassingFailure) return cause;
   const code = codeOf(cause);
-  const isUnverified = typeof code === 'string' && UNVERIFIED.test(code);
   const error = new GateError(
     'GATE_REGISTRY_UNREACHABLE',
-    isUnverified
-      ? `${subject.reference}: the certificate of the server cannot be verified (${code}); add its CA to registry.certificateAuthorities`
-      : `${subject.reference}: ${subject.wanted} did not come: ${typeof code === 'string' ? code : 'the connection failed'}; check name, address and network of the registry`,
+    `${subject.reference}: ${whyNot(subject, typeof code === 'string' ? code : undefined)}`,
     { cause: bareCause(cause, code) },
   );
   return PASSING.has(code) ? new PassingFailure(error) : error;
+}
+
+/** What has failed, and the key of the configuration that mends it where there is one. */
+function whyNot({ wanted }: Subject, code: string | undefined): string {
+  if (code === undefined)
+    return `${wanted} did not come: the connection failed; check name, address and network of the registry`;
+  if (WITHOUT_TLS.has(code))
+    return `the server does not speak TLS (${code}); if that is meant, add its host and port to registry.insecure`;
+  if (MISFITTING.test(code))
+    return `the certificate of the server does not fit (${code}); use a name that it is for, or have it renewed`;
+  if (UNVERIFIED.test(code))
+    return `the certificate of the server cannot be verified (${code}); add its CA to registry.certificateAuthorities`;
+  return `${wanted} did not come: ${code}; check name, address and network of the registry`;
 }
 
 /** A status that is neither success nor about credentials. */

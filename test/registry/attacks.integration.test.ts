@@ -184,6 +184,15 @@ describe('a registry with TLS', () => {
     expect(foreign.asked).toEqual([]);
   });
 
+  it('is told nothing where it does not speak TLS, and the key that allows it is named', async () => {
+    const registry = await registryOfTest();
+    await expect(clientOfTest(registry, { insecure: [] }).manifest(at(registry))).rejects.toMatchObject({
+      code: 'GATE_REGISTRY_UNREACHABLE',
+      message: expect.stringContaining('registry.insecure'),
+    });
+    expect(registry.asked).toEqual([]);
+  });
+
   it('must have a certificate of its name', async () => {
     const registry = await registryOfTest({
       tls: await serverPair(tls.authority, { ipAddresses: ['127.0.0.9'] }),

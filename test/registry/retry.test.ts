@@ -117,6 +117,20 @@ describe('trying again', () => {
     const error = failure instanceof PassingFailure ? failure.error : failure;
     expect(JSON.stringify(Object.getOwnPropertyDescriptors(error.cause))).not.toContain('s3cret');
   });
+
+  it.each([
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'add its host and port to registry.insecure'],
+    ['ERR_SSL_PACKET_LENGTH_TOO_LONG', 'add its host and port to registry.insecure'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'add its CA to registry.certificateAuthorities'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'add its CA to registry.certificateAuthorities'],
+    ['CERT_HAS_EXPIRED', 'have it renewed'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'use a name that it is for'],
+    ['ENOTFOUND', 'check name, address and network'],
+  ])('says after %s what mends it', (code, advice) => {
+    const failure = networkFailure(SUBJECT, Object.assign(new Error('x'), { code }));
+    expect(failure.message).toContain(advice);
+    expect(failure.message).toContain(code);
+  });
 });
 
 describe('tokens', () => {
