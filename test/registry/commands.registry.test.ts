@@ -63,7 +63,7 @@ registrySuite('commands at a registry', () => {
     it('publishes a contract under its version, and takes it from there', async () => {
       const pushed = await command('contract', 'push', CART, repository);
       expect(pushed).toMatchObject({ code: 0, err: '' });
-      expect(pushed.out).toContain(`pushed ${repository}:1.4.0\ndigest sha256:`);
+      expect(pushed.out).toContain(`pushed ${repository}:1.4.0\n5 files: `);
       const taken = await command('validate', `${repository}:1.4.0`, '--output', 'json');
       expect(taken.code).toBe(0);
       const { digest } = JSON.parse(taken.out) as { digest: string };
