@@ -24,16 +24,15 @@ export function chooseCores(): Cores {
 
 /** `taskset` replaces itself by the command, so the process id stays that of the command. */
 export function pinned(
-  core: number | undefined,
+  core: number | string | undefined,
   command: readonly [string, ...string[]],
 ): readonly [string, ...string[]] {
   return core === undefined ? command : [TASKSET, '-c', String(core), ...command];
 }
 
 /** For what has no generator beside it: both processors, not only the one that the caller keeps to. */
-export function spread({ server, loader }: Cores, command: readonly [string, ...string[]]): typeof command {
-  if (server === undefined || loader === undefined) return command;
-  return [TASKSET, '-c', `${server},${loader}`, ...command];
+export function anyOf({ server, loader }: Cores): string | undefined {
+  return server === undefined || loader === undefined ? undefined : `${server},${loader}`;
 }
 
 /** Moves the calling process out of the server's way. */

@@ -43,7 +43,8 @@ export interface StartOptions {
   /** PEM, what clients trust. */
   readonly ca: readonly string[];
   /** The processor it keeps to; undefined: any. */
-  readonly core: number | undefined;
+  /** A processor of its own; a list such as `0,1`: any of these. */
+  readonly core: number | string | undefined;
   /** Default: the sixteen policies of the benchmark, each at a path of its own. */
   readonly setting?: Setting;
   /** Of the peer in Go. */

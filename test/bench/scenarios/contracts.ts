@@ -12,7 +12,7 @@ import { rolldown } from 'rolldown';
 import { yamlForBrowsers } from '../../../scripts/yaml-plugin.ts';
 import { SIDES, type Bench } from '../bench.ts';
 import type { BlobJob } from '../contracts/blob.ts';
-import { spread, type Cores } from '../pinning.ts';
+import { anyOf, pinned, type Cores } from '../pinning.ts';
 import type {
   BenchResult,
   BlobRun,
@@ -76,7 +76,13 @@ class Jobs {
 
   /** Runs on all processors: each job is alone. @returns what it printed. */
   async run<T>(name: string, argument = '', nodeFlags: readonly string[] = []): Promise<T> {
-    const [file, ...args] = spread(this.#cores, [process.execPath, ...nodeFlags, this.#file, name, argument]);
+    const [file, ...args] = pinned(anyOf(this.#cores), [
+      process.execPath,
+      ...nodeFlags,
+      this.#file,
+      name,
+      argument,
+    ]);
     const { stdout } = await promisify(execFile)(file, args, { timeout: JOB_TIMEOUT_MS });
     return JSON.parse(stdout) as T;
   }

@@ -1,5 +1,6 @@
 /** Cold start, resident memory and idle processor time of fresh processes. */
 import { loadRound, pause, SIDES, startServer, withPair, type Bench } from '../bench.ts';
+import { anyOf } from '../pinning.ts';
 import type { BenchResult, MemoryRun, Pair } from '../result.ts';
 import type { BenchServer } from '../servers.ts';
 
@@ -11,7 +12,7 @@ export async function coldStart(bench: Bench): Promise<Pick<BenchResult, 'coldSt
   const milliseconds = { ours: [] as number[], bare: [] as number[] };
   for (let n = 0; n < bench.pace.coldStarts; n += 1) {
     for (const side of SIDES) {
-      const server = await startServer(bench, side, { core: undefined });
+      const server = await startServer(bench, side, { core: anyOf(bench.cores) });
       milliseconds[side].push(server.firstAnswerMs);
       await server.process.end('SIGKILL');
     }
