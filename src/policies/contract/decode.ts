@@ -4,6 +4,8 @@
  */
 import { quote } from '../quote.ts';
 import type { Contract } from './contract.ts';
+import { Faults } from './decode-faults.ts';
+import { nearest } from './nearest.ts';
 import { isMergeKey, mergeParts, refuseRepeatedKeys } from './yaml-merge.ts';
 import type { YamlMapping, YamlNode, YamlScalar } from './yaml-nodes.ts';
 import { YamlProblem } from './yaml-nodes.ts';
@@ -80,17 +82,18 @@ const CONTRACT = part({
 /** Taken for booleans only where one is due (contract.md §2.3 c). */
 const TRUE_WORDS: ReadonlySet<unknown> = new Set(['y', 'Y', 'yes', 'Yes', 'YES', 'on', 'On', 'ON']);
 const FALSE_WORDS: ReadonlySet<unknown> = new Set(['n', 'N', 'no', 'No', 'NO', 'off', 'Off', 'OFF']);
+const KINDS_OF_NUMBERS: ReadonlySet<string> = new Set(['!!int', '!!float']);
 const INT64_MAX = 2n ** 63n - 1n;
 
 type Values = Record<string, unknown>;
 
 /**
- * @param root undefined or null: a contract without anything
- * @throws YamlProblem for an unknown field, a repeated key, or a value that a field cannot take
+ * @param root null: a contract without anything
+ * @throws YamlProblem for unknown fields, a repeated key, or values that their fields cannot take: all of them in one
  */
 export function decodeContract(root: YamlNode): Contract {
   const values = empty(CONTRACT);
-  new Decoder().part(root, CONTRACT, values);
+  new Decoder().contract(root, values);
   return values as unknown as Contract;
 }
 
@@ -123,12 +126,28 @@ function emptyValue(field: Field): unknown {
 class Decoder {
   readonly #walk = new YamlWalk();
   readonly #freeForm = new FreeForm(this.#walk, { dates: 'canonical', json: false });
+  /** Where it is; after a problem was thrown, where it was. */
+  readonly #steps: string[] = [];
+  readonly #faults = new Faults();
+
+  contract(root: YamlNode, into: Values): void {
+    try {
+      this.#part(root, CONTRACT, into);
+    } catch (error) {
+      if (!(error instanceof YamlProblem)) throw error;
+      this.#faults.add(error.said, error.line, this.#path());
+    }
+    this.#faults.throwAny();
+  }
 
   /** @returns false for null, which leaves the part as it is */
-  part(node: YamlNode, part: Part, into: Values): boolean {
+  #part(node: YamlNode, part: Part, into: Values): boolean {
     return this.#walk.visit(node, (content) => {
       if (content.kind === 'scalar' && scalarValue(content).value === null) return false;
-      if (content.kind !== 'mapping') throw wrongKind(content, 'a mapping');
+      if (content.kind !== 'mapping') {
+        this.#wrongKind(content, 'a mapping');
+        return false;
+      }
       this.#fields(content, part, into, undefined);
       return true;
     });
@@ -148,10 +167,11 @@ class Decoder {
       merged?.add(name);
       const field = part.get(name);
       if (field === undefined) {
-        throw new YamlProblem(`line ${String(key.line)}: ${quote(name)} is no field here`);
+        this.#faults.add(notAField(name, part), key.line, this.#path());
+        continue;
       }
       if (done.has(name)) {
-        throw new YamlProblem(`line ${String(key.line)}: the field ${quote(name)} is there twice`);
+        throw new YamlProblem(`the field ${quote(name)} is there twice`, key);
       }
       done.add(name);
       this.#set(into, name, field, value);
@@ -166,9 +186,10 @@ class Decoder {
   }
 
   #set(into: Values, name: string, field: Field, node: YamlNode): void {
+    this.#steps.push(name);
     const value = this.#value(field, node);
-    if (value === undefined) return;
-    into[name] = value;
+    this.#steps.pop();
+    if (value !== undefined) into[name] = value;
   }
 
   /** @returns undefined for null: the field keeps what it has when it is absent */
@@ -177,7 +198,7 @@ class Decoder {
       if ('list' in field) return this.#list(field.list, node);
       const part = 'part' in field ? field.part : field.optional;
       const values = empty(part);
-      return this.part(node, part, values) ? values : undefined;
+      return this.#part(node, part, values) ? values : undefined;
     }
     switch (field) {
       case 'text':
@@ -190,13 +211,13 @@ class Decoder {
         return this.#walk.visit(node, (content) => {
           if (content.kind === 'mapping') return this.#freeForm.readMapping(content, true);
           if (content.kind === 'scalar' && scalarValue(content).value === null) return undefined;
-          throw wrongKind(content, 'a mapping');
+          return this.#wrongKind(content, 'a mapping');
         });
       case 'boolean':
-        return this.#scalar(node, 'a boolean', boolean);
+        return this.#scalar(node, 'true or false', boolean);
       case 'integer':
       case 'optional-integer':
-        return this.#scalar(node, 'an integer', integer);
+        return this.#scalar(node, 'a whole number', integer);
       case 'optional-number':
         return this.#scalar(node, 'a number', number);
     }
@@ -205,12 +226,14 @@ class Decoder {
   #list(part: Part, node: YamlNode): readonly Values[] | undefined {
     return this.#walk.visit(node, (content) => {
       if (content.kind === 'scalar' && scalarValue(content).value === null) return undefined;
-      if (content.kind !== 'sequence') throw wrongKind(content, 'a list');
+      if (content.kind !== 'sequence') return this.#wrongKind(content, 'a list');
       const items: Values[] = [];
-      for (const item of content.items) {
+      for (const [index, item] of content.items.entries()) {
         const values = empty(part);
+        this.#steps.push(`[${String(index)}]`);
         // A null entry is left out, as Go leaves it out.
-        if (this.part(item, part, values)) items.push(values);
+        if (this.#part(item, part, values)) items.push(values);
+        this.#steps.pop();
       }
       return items;
     });
@@ -229,13 +252,23 @@ class Decoder {
     convert: (value: unknown, scalar: YamlScalar) => T | undefined,
   ): T | undefined {
     return this.#walk.visit(node, (content) => {
-      if (content.kind !== 'scalar') throw wrongKind(content, due);
+      if (content.kind !== 'scalar') return this.#wrongKind(content, due);
       const { value } = scalarValue(content);
       if (value === null) return undefined;
       const converted = convert(value, content);
-      if (converted === undefined) throw wrongKind(content, due);
-      return converted;
+      return converted === undefined ? this.#wrongKind(content, due) : converted;
     });
+  }
+
+  #wrongKind(node: YamlNode, due: string): undefined {
+    const path = this.#path();
+    const said = `must be ${due}, but is ${found(node)}`;
+    this.#faults.add(path === undefined ? `the contract ${said}` : said, node.line, path);
+  }
+
+  /** `interfaces[0].ref`; undefined for the contract itself. */
+  #path(): string | undefined {
+    return this.#steps.length === 0 ? undefined : this.#steps.join('.').replaceAll('.[', '[');
   }
 }
 
@@ -255,8 +288,16 @@ function number(value: unknown): number | undefined {
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
 }
 
-function wrongKind(node: YamlNode, due: string): YamlProblem {
-  const found =
-    node.kind === 'scalar' ? quote(node.text) : `a ${node.kind === 'sequence' ? 'list' : node.kind}`;
-  return new YamlProblem(`line ${String(node.line)}: ${due} is due, found ${found}`);
+function found(node: YamlNode): string {
+  if (node.kind === 'sequence') return 'a list';
+  if (node.kind !== 'scalar') return `a ${node.kind}`;
+  const kind = node.tag === '!!str' ? 'the text ' : KINDS_OF_NUMBERS.has(node.tag) ? 'the number ' : '';
+  return `${kind}${quote(node.text)}`;
+}
+
+/** With the name that was probably meant, or with those that there are. */
+function notAField(name: string, part: Part): string {
+  const names = [...part.keys()];
+  const meant = nearest(name, names);
+  return `${quote(name)} is no field here${meant === undefined ? `, only ${names.join(', ')}` : `: did you mean ${meant}?`}`;
 }

@@ -19,4 +19,14 @@ export type GenericView =
 /** What a load gives: a load failure never reaches the layers (contract.md §2.1). */
 export type Loaded =
   | { readonly ok: true; readonly contract: Contract; readonly document: ContractDocument }
-  | { readonly ok: false; readonly reason: string; readonly document: ContractDocument };
+  | ({ readonly ok: false; readonly document: ContractDocument } & LoadFailure);
+
+/** Why a contract does not load, and where, as far as it is known. */
+export interface LoadFailure {
+  /** Without the place, which stands beside it. */
+  readonly reason: string;
+  /** `interfaces[0].ref` */
+  readonly path?: string;
+  /** In the text, from 1. */
+  readonly line?: number;
+}

@@ -5,7 +5,7 @@
 import { quote } from '../quote.ts';
 import type { Contract } from './contract.ts';
 import type { ContractDocument } from './document.ts';
-import { load } from './load.ts';
+import { failureText, load } from './load.ts';
 import { isMergeKey, mergeParts } from './yaml-merge.ts';
 import type { YamlMapping, YamlNode } from './yaml-nodes.ts';
 import { YamlProblem } from './yaml-nodes.ts';
@@ -39,7 +39,7 @@ export function overrideConfigurations(
     const root = parseYaml(document.text);
     if (root === undefined) return { ok: false, reason: 'the contract holds no document' };
     const loaded = load(writeYaml(rewritten(root, overrides)));
-    return loaded.ok ? loaded : { ok: false, reason: `overridden, ${loaded.reason}` };
+    return loaded.ok ? loaded : { ok: false, reason: `overridden, ${failureText(loaded)}` };
   } catch (error) {
     if (error instanceof YamlProblem) return { ok: false, reason: error.message };
     throw error;
@@ -116,7 +116,7 @@ function keyText(node: YamlNode): string | undefined {
 /** A copy: the field in its place, or at the end. It wins over what a merge key brings in. */
 function withField(node: YamlNode, name: string, value: YamlNode): YamlMapping {
   const mapping = behind(node);
-  if (mapping.kind !== 'mapping') throw new YamlProblem(`line ${String(node.line)}: a mapping is due`);
+  if (mapping.kind !== 'mapping') throw new YamlProblem('a mapping is due', node);
   const at = mapping.entries.findIndex(([key]) => isKey(key, name));
   const entry = [mapping.entries[at]?.[0] ?? text(name), value] as const;
   return { ...mapping, entries: at < 0 ? [...mapping.entries, entry] : mapping.entries.with(at, entry) };

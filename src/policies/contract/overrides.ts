@@ -60,7 +60,7 @@ function readMapping(source: string): Mapping {
     if (content.kind === 'mapping') return freeForm.readMapping(content, true);
     if (content.kind === 'scalar' && scalarValue(content).value === null)
       return Object.create(null) as Mapping;
-    throw new YamlProblem(`line ${String(content.line)}: a mapping is due`);
+    throw new YamlProblem('a mapping is due', content);
   });
 }
 

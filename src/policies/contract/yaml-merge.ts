@@ -16,7 +16,7 @@ export function mergeParts(value: YamlNode): readonly YamlNode[] {
   const parts = value.kind === 'sequence' ? value.items : [value];
   for (const part of parts) {
     if (behind(part).kind !== 'mapping') {
-      throw new YamlProblem(`line ${String(part.line)}: a merge key takes a mapping or a list of mappings`);
+      throw new YamlProblem('a merge key takes a mapping or a list of mappings', part);
     }
   }
   return parts;
@@ -30,7 +30,7 @@ export function refuseRepeatedKeys(mapping: YamlMapping): void {
     const text = key.kind === 'scalar' ? key.text : key.kind === 'alias' ? key.anchor : '';
     const identity = `${key.kind} ${text}`;
     if (seen.has(identity)) {
-      throw new YamlProblem(`line ${String(key.line)}: the key ${quote(text)} is there twice`);
+      throw new YamlProblem(`the key ${quote(text)} is there twice`, key);
     }
     seen.add(identity);
   }

@@ -32,7 +32,25 @@ export interface YamlAlias extends Placed {
   readonly target: YamlNode;
 }
 
-/** Why a text is not the YAML of a contract; never leaves this room. */
+/** Where in a contract something is wrong, as far as it is known. */
+export interface YamlPlace {
+  /** From 1. */
+  readonly line?: number | undefined;
+  /** `interfaces[0].ref`; absent for the whole. */
+  readonly path?: string | undefined;
+}
+
+/** Why a text is not the YAML of a contract; never leaves this room. Its message says the line, what was `said` does not. */
 export class YamlProblem extends Error {
   override readonly name = 'YamlProblem';
+  readonly said: string;
+  readonly line: number | undefined;
+  readonly path: string | undefined;
+
+  constructor(said: string, { line, path }: YamlPlace = {}) {
+    super(line === undefined ? said : `line ${String(line)}: ${said}`);
+    this.said = said;
+    this.line = line;
+    this.path = path;
+  }
 }

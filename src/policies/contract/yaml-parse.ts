@@ -78,7 +78,7 @@ function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token, void>
     yield* parser.next(lexeme);
     if (parser.stack.length > MAX_DEPTH + OUTER_TOKENS) {
       const { line } = lines.linePos(parser.offset);
-      throw new YamlProblem(`line ${String(line)}: it is nested more than ${String(MAX_DEPTH)} levels deep`);
+      throw new YamlProblem(`it is nested more than ${String(MAX_DEPTH)} levels deep`, { line });
     }
   }
   yield* parser.end();
@@ -104,7 +104,7 @@ class Reader {
     if (isAlias(node)) {
       const target = this.#anchors.get(node.source);
       if (target === undefined)
-        throw new YamlProblem(`line ${String(line)}: no anchor before it has the name of this alias`);
+        throw new YamlProblem('no anchor before it has the name of this alias', { line });
       return { kind: 'alias', anchor: node.source, target, line };
     }
     if (isScalar(node)) {
@@ -112,7 +112,7 @@ class Reader {
     }
     if (isMap(node)) return this.#mapping(node, line);
     if (isSeq(node)) return this.#sequence(node, line);
-    throw new YamlProblem(`line ${String(line)}: it is no value`);
+    throw new YamlProblem('it is no value', { line });
   }
 
   /** A block in the last line has no line end if the file has none there. */

@@ -9,8 +9,8 @@ const TAG_DIRECTIVE = /^%TAG[ \t]/;
 export function checkCharacters(text: string): void {
   const found = CONTROL.exec(text);
   if (found === null) return;
-  const lines = text.slice(0, found.index).split('\n').length;
-  throw new YamlProblem(`line ${String(lines)}: control characters are not allowed`);
+  const line = text.slice(0, found.index).split('\n').length;
+  throw new YamlProblem('control characters are not allowed', { line });
 }
 
 export function checkDirective(source: string): void {

@@ -170,7 +170,7 @@ export class TokenCheck {
   }
 
   #refuse({ offset }: { readonly offset: number }, why: string): never {
-    throw new YamlProblem(`line ${String(this.#lineOf(offset))}: ${why}`);
+    throw new YamlProblem(why, { line: this.#lineOf(offset) });
   }
 }
 

@@ -36,7 +36,7 @@ export function scalarValue(node: YamlScalar): Resolved {
   if (tag === '!!float' && resolved.tag === '!!int' && !isUnsigned(resolved.value)) {
     return { tag, value: Number(resolved.value) };
   }
-  throw new YamlProblem(`line ${String(node.line)}: ${quote(text)} is no ${tag.slice(2)}`);
+  throw new YamlProblem(`${quote(text)} is no ${tag.slice(2)}`, node);
 }
 
 /** Only signed integers become floats in yaml.v3. */
@@ -46,7 +46,7 @@ function isUnsigned(value: Resolved['value']): boolean {
 
 function fromBase64(node: YamlScalar): string {
   const text = node.text.replaceAll(/[\r\n]/g, '');
-  if (!BASE64.test(text)) throw new YamlProblem(`line ${String(node.line)}: it is no base64`);
+  if (!BASE64.test(text)) throw new YamlProblem('it is no base64', node);
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(
     Uint8Array.from(atob(text), (character) => character.charCodeAt(0)),
   );
@@ -112,7 +112,7 @@ export class FreeForm {
   #key(node: YamlNode, asText: boolean): { readonly text: string; readonly identity: string } | undefined {
     return this.#walk.visit(node, (content) => {
       if (content.kind !== 'scalar') {
-        throw new YamlProblem(`line ${String(node.line)}: a key is a ${content.kind}`);
+        throw new YamlProblem(`a key is a ${content.kind}`, node);
       }
       const { tag, value } = this.#keyValue(content);
       if (asText) {
@@ -136,7 +136,7 @@ export class FreeForm {
     const { tag, value } = scalarValue(node);
     if (tag === '!!timestamp') return canonicalTimestamp(node.text) ?? node.text;
     if (this.#rules.json && typeof value === 'number' && !Number.isFinite(value)) {
-      throw new YamlProblem(`line ${String(node.line)}: JSON has no ${quote(node.text)}`);
+      throw new YamlProblem(`JSON has no ${quote(node.text)}`, node);
     }
     return tag === '!!float' && this.#rules.doubles === 'boxed' ? (Object(value) as number) : value;
   }

@@ -24,15 +24,13 @@ export class YamlWalk {
   visit<T>(node: YamlNode, read: (content: Content) => T): T {
     this.#count();
     if (this.#depth >= MAX_DEPTH) {
-      throw new YamlProblem(
-        `line ${String(node.line)}: it is nested more than ${String(MAX_DEPTH)} levels deep`,
-      );
+      throw new YamlProblem(`it is nested more than ${String(MAX_DEPTH)} levels deep`, node);
     }
     this.#depth += 1;
     try {
       if (node.kind !== 'alias') return read(node);
       if (this.#open.has(node)) {
-        throw new YamlProblem(`line ${String(node.line)}: the value of an anchor contains itself`);
+        throw new YamlProblem('the value of an anchor contains itself', node);
       }
       this.#open.add(node);
       const value = this.visit(node.target, read);

@@ -1,7 +1,7 @@
 /** What a text is read as (contract.md §2.2, §2.3), and what is refused of it. */
 import { describe, expect, it } from 'vitest';
 
-import { load, readDocument } from '../../../src/policies/contract/load.ts';
+import { failureText, load, readDocument } from '../../../src/policies/contract/load.ts';
 
 const HEAD = 'pactoVersion: "2.0"\nservice: {name: a, version: "1"}\n';
 
@@ -12,7 +12,7 @@ function generic(text: string | Uint8Array): unknown {
 
 function typed(text: string): unknown {
   const loaded = load(HEAD + text);
-  return loaded.ok ? loaded.contract : `refused: ${loaded.reason}`;
+  return loaded.ok ? loaded.contract : `refused: ${failureText(loaded)}`;
 }
 
 describe('plain texts', () => {
@@ -80,22 +80,67 @@ describe('the typed view', () => {
   });
 
   it.each([
-    ['dependencies: [{required: "true"}]', 'line 3: a boolean is due, found "true"'],
-    ['readiness: {minScore: "80"}', 'line 3: an integer is due, found "80"'],
+    [
+      'dependencies: [{required: "true"}]',
+      'dependencies[0].required (line 3): must be true or false, but is the text "true"',
+    ],
+    [
+      'readiness: {minScore: "80"}',
+      'readiness.minScore (line 3): must be a whole number, but is the text "80"',
+    ],
     [
       'readiness: {minScore: 99999999999999999999}',
-      'line 3: an integer is due, found "99999999999999999999"',
+      'readiness.minScore (line 3): must be a whole number, but is the number "99999999999999999999"',
     ],
-    ['readiness: {partialCredit: x}', 'line 3: a number is due, found "x"'],
-    ['workload: {a: b}', 'line 3: a text is due, found a mapping'],
-    ['interfaces: {a: b}', 'line 3: a list is due, found a mapping'],
-    ['interfaces: [x]', 'line 3: a mapping is due, found "x"'],
-    ['metadata: []', 'line 3: a mapping is due, found a list'],
-    ['interfaces: [{colour: red}]', 'line 3: "colour" is no field here'],
-    ['state: {a: &a {b: c}}', 'line 3: "a" is no field here'],
-    ['state: {<<: x}', 'line 3: a merge key takes a mapping or a list of mappings'],
+    [
+      'readiness: {partialCredit: x}',
+      'readiness.partialCredit (line 3): must be a number, but is the text "x"',
+    ],
+    ['workload: {a: b}', 'workload (line 3): must be a text, but is a mapping'],
+    ['interfaces: {a: b}', 'interfaces (line 3): must be a list, but is a mapping'],
+    ['interfaces:\n- {name: a}\n- x', 'interfaces[1] (line 5): must be a mapping, but is the text "x"'],
+    ['metadata: []', 'metadata (line 3): must be a mapping, but is a list'],
+    ['state: true', 'state (line 3): must be a mapping, but is "true"'],
+    [
+      'readiness: {claims: [{colour: red}]}',
+      'readiness.claims[0] (line 3): "colour" is no field here, only id, type, status, evidence, weight, category, description',
+    ],
+    ['state: {tpye: x}', 'state (line 3): "tpye" is no field here: did you mean type?'],
+    ['Interfaces: []', 'line 3: "Interfaces" is no field here: did you mean interfaces?'],
+    ['dependancies: []', 'line 3: "dependancies" is no field here: did you mean dependencies?'],
+    [
+      'state: {a: &a {b: c}}',
+      'state (line 3): "a" is no field here, only type, persistence, dataCriticality',
+    ],
+    ['state: {<<: x}', 'state (line 3): a merge key takes a mapping or a list of mappings'],
+    [
+      'intefaces: []\nworkload: []\nstate: {typ: x, <<: x}',
+      'line 3: "intefaces" is no field here: did you mean interfaces?; ' +
+        'line 4: workload: must be a text, but is a list; ' +
+        'line 5: state: "typ" is no field here: did you mean type?; ' +
+        'line 5: state: a merge key takes a mapping or a list of mappings',
+    ],
   ])('refuses %s', (text, reason) => {
     expect(typed(text)).toBe(`refused: ${reason}`);
+  });
+
+  it('refuses a contract that is a list, and one without what every contract has', () => {
+    expect(load('[]')).toMatchObject({
+      ok: false,
+      reason: 'the contract must be a mapping, but is a list',
+      line: 1,
+    });
+    expect(load('service: {}')).toMatchObject({ ok: false, path: 'pactoVersion' });
+    expect(load('pactoVersion: "2.0"')).toMatchObject({ ok: false, path: 'service.name' });
+    expect(load('pactoVersion: "2.0"\nservice: {name: a}')).toMatchObject({
+      ok: false,
+      path: 'service.version',
+    });
+  });
+
+  it('tells five unknown fields, and counts the rest', () => {
+    const loaded = load(Array.from({ length: 9 }, (_, at) => `other${String(at)}: 1`).join('\n'));
+    expect(loaded.ok ? '' : loaded.reason).toMatch(/^"other0" (?:.*; ){5}and 4 more$/);
   });
 
   it('keeps a key that names a prototype as data', () => {
