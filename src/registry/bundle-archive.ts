@@ -15,6 +15,7 @@ import {
   BundleBudget,
   bundleName,
   invalidBundle,
+  withoutContract,
 } from './bundle-limits.ts';
 import type { TarHeader } from './tar-headers.ts';
 import {
@@ -143,7 +144,7 @@ class ArchiveReader {
   finish(): Map<string, Uint8Array> {
     const isBetween = this.#filled === 0 && this.#target.length === BLOCK_BYTES && this.#isAtHeader;
     if (!this.#hasEnded && !isBetween) throw new TarError('it ends too early');
-    if (!this.#files.has(BUNDLE_CONTRACT)) throw invalidBundle(`it has no ${BUNDLE_CONTRACT}`);
+    if (!this.#files.has(BUNDLE_CONTRACT)) throw withoutContract(this.#files.keys());
     return this.#files;
   }
 
@@ -215,7 +216,7 @@ class ArchiveReader {
     const given = decodedName(this.#longName ?? pax?.path ?? header.name);
     this.#pax = undefined;
     this.#longName = undefined;
-    this.#budget.addEntry();
+    this.#budget.addEntry(given);
     const isOld = header.type === '\0';
     const isDirectory = header.type === '5' || (isOld && given.endsWith('/'));
     if (!isDirectory && !isOld && header.type !== '0')

@@ -14,16 +14,37 @@ export function invalidBundle(reason: string): GateError {
   return new GateError('GATE_BUNDLE_INVALID', `the bundle is invalid: ${reason}`);
 }
 
+/**
+ * Why a bundle without a contract is refused, and where what was meant may be.
+ * @param what has none: `it`.
+ */
+export function withoutContract(names: Iterable<string>, what = 'it'): GateError {
+  const refuse = (hint: string): GateError => invalidBundle(`${what} has no ${BUNDLE_CONTRACT}${hint}`);
+  const all = [...names];
+  const misnamed = all.find((name) => /^pacto\.ya?ml$/i.test(name));
+  if (misnamed !== undefined) return refuse(`, only ${quote(misnamed)}: rename it`);
+  const [below, ...more] = all.filter((name) => /^[^/]+\/pacto\.yaml$/.test(name));
+  return below === undefined || more.length > 0
+    ? refuse('')
+    : refuse(` at its top, only ${quote(below)}: what is in that folder is the bundle`);
+}
+
 /** Counts entries and bytes while a bundle is read, and refuses the first one over a limit. */
 export class BundleBudget {
+  readonly #advice: string;
   #entries = 0;
   #bytes = 0;
 
+  /** @param advice how its entries become fewer or smaller, at the end of every refusal. */
+  constructor(advice = '') {
+    this.#advice = advice;
+  }
+
   /** @throws GateError GATE_BUNDLE_INVALID. */
-  addEntry(): void {
+  addEntry(name: string): void {
     this.#entries += 1;
     if (this.#entries > BUNDLE_ENTRIES)
-      throw invalidBundle(`it has more than ${String(BUNDLE_ENTRIES)} entries`);
+      throw this.#exceeded(`entry ${quote(name)} is one more than the ${String(BUNDLE_ENTRIES)} it may have`);
   }
 
   /**
@@ -32,10 +53,16 @@ export class BundleBudget {
    */
   addFile(name: string, sizeBytes: number): void {
     if (sizeBytes > BUNDLE_FILE_BYTES)
-      throw invalidBundle(`file ${quote(name)} is larger than ${String(BUNDLE_FILE_BYTES)} bytes`);
+      throw this.#exceeded(`file ${quote(name)} is larger than ${String(BUNDLE_FILE_BYTES)} bytes`);
     this.#bytes += sizeBytes;
     if (this.#bytes > BUNDLE_TOTAL_BYTES)
-      throw invalidBundle(`its files are larger than ${String(BUNDLE_TOTAL_BYTES)} bytes together`);
+      throw this.#exceeded(
+        `with file ${quote(name)} its files are larger than ${String(BUNDLE_TOTAL_BYTES)} bytes together`,
+      );
+  }
+
+  #exceeded(reason: string): GateError {
+    return invalidBundle(`${reason}${this.#advice}`);
   }
 }
 

@@ -109,7 +109,7 @@ function tarOf(files: ReadonlyMap<string, Uint8Array>): Uint8Array {
   const budget = new BundleBudget();
   const parts: Uint8Array[] = [];
   for (const [name, bytes] of entriesOf(files)) {
-    budget.addEntry();
+    budget.addEntry(name);
     budget.addFile(name, bytes?.length ?? 0);
     parts.push(writeTarHeader(name, bytes === undefined ? 'directory' : 'file', bytes?.length ?? 0));
     if (bytes !== undefined) parts.push(bytes, new Uint8Array(paddingBytes(bytes.length)));

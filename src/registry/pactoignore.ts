@@ -3,7 +3,7 @@ import ignore from 'ignore';
 
 import { BUNDLE_CONTRACT, invalidBundle } from './bundle-limits.ts';
 
-const IGNORE_FILE = '.pactoignore';
+export const IGNORE_FILE = '.pactoignore';
 /** Never in a bundle, whatever the file re-includes. */
 const ALWAYS: readonly string[] = ['.git/', IGNORE_FILE, '.DS_Store'];
 /** The patterns become regular expressions of the host: more than anybody writes is refused. */

@@ -22,11 +22,15 @@ export async function readWholeFile(
   try {
     handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    throw refuse(`cannot be read (${systemCode(error)}): need a file that is no link`);
+    const code = systemCode(error);
+    // O_NOFOLLOW (open(2)).
+    throw refuse(
+      code === 'ELOOP' ? 'is a link: need a file' : `cannot be read (${code}): need a file that may be`,
+    );
   }
   try {
     const found = await handle.stat();
-    if (!found.isFile()) throw refuse('is no file');
+    if (!found.isFile()) throw refuse('is no file: need one');
     admit(found.size);
     // One more, to see whether it has grown.
     const bytes = Buffer.alloc(found.size + 1);

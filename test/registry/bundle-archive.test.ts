@@ -52,7 +52,7 @@ describe('worked examples of contract.md §18.6', () => {
     const whole = Buffer.concat([tarEntry(CONTRACT), ...many]);
     expect(await namesIn(whole)).toHaveLength(10_000);
     expect(await refusal(Buffer.concat([whole, tarEntry({ name: 'one-more' })]))).toContain(
-      'more than 10000 entries',
+      'entry "one-more" is one more than the 10000 it may have',
     );
   });
 
@@ -198,6 +198,12 @@ describe('what an archive may hold', () => {
   test.each([
     ['nothing', Buffer.alloc(0), 'it has no pacto.yaml'],
     ['no pacto.yaml', tarOf([{ name: 'other' }]), 'it has no pacto.yaml'],
+    ['pacto.yml', tarOf([{ name: './pacto.yml' }]), 'it has no pacto.yaml, only "pacto.yml": rename it'],
+    [
+      'a folder around it all',
+      tarOf([{ name: 'cart/', type: '5' }, { name: 'cart/pacto.yaml' }, { name: 'cart/docs/x' }]),
+      'it has no pacto.yaml at its top, only "cart/pacto.yaml": what is in that folder is the bundle',
+    ],
     [
       'pacto.yaml as a directory',
       tarOf([CONTRACT, { name: 'pacto.yaml', type: '5' }]),

@@ -67,7 +67,7 @@ describe('a layout', () => {
         await rename(blobOf(packed().layer.digest), join(directory, 'outside'));
         await symlink(join(directory, 'outside'), blobOf(packed().layer.digest));
       },
-      'ELOOP',
+      'is a link: need a file',
     ],
     [
       'a folder of blobs that is a link',
