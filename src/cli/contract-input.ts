@@ -8,7 +8,7 @@ import { CONTRACT_FILE, type BundleFiles } from '../policies/contract/bundle-fil
 import { readBundleArchive } from '../registry/bundle-archive.ts';
 import { readBundleFolder } from '../registry/bundle-folder.ts';
 import { isLayout, readLayoutBundle } from '../registry/layout.ts';
-import { ignoreRule } from '../registry/pactoignore.ts';
+import { IGNORE_FILE, ignoreRule } from '../registry/pactoignore.ts';
 import { unreadable } from './input-file.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -16,7 +16,7 @@ import type { Surroundings } from './surroundings.ts';
 const MAX_CONTRACT_BYTES = 1024 * 1024 + 1;
 /** All files of a bundle together have at most 50 MiB (contract.md §11.3): what is larger packed is none. */
 const MAX_ARCHIVE_BYTES = 64 * 1024 * 1024;
-const IGNORE_FILE = '.pactoignore';
+const ARCHIVE_NAME = /\.(?:tgz|tar|tar\.gz)$/i;
 /** `FOLDER@DIGEST` or `FOLDER:TAG`. */
 const LAYOUT_NAME = /^(.+?)(?:@(sha\d+:[0-9a-f]+)|:([^:/]+))$/s;
 
@@ -123,7 +123,14 @@ async function kindOf(path: string): Promise<Kind> {
   });
   if (found === 'layout tag') return found;
   if (found.isDirectory()) return 'folder';
-  return (await isArchive(path)) ? 'archive' : 'contract';
+  if (await isArchive(path)) return 'archive';
+  // Read as YAML it would be refused for a reason that leads nowhere.
+  if (ARCHIVE_NAME.test(path))
+    throw new GateError(
+      'GATE_BUNDLE_INVALID',
+      `file ${quote(path)} ${found.isFile() && found.size === 0 ? 'is empty' : 'is neither gzip nor tar'}, and its name is that of an archive: pack the bundle again`,
+    );
+  return 'contract';
 }
 
 /** By what is in it, not by its name: gzip (RFC 1952) or tar (POSIX `ustar` at 257). */
