@@ -30,7 +30,9 @@ function anchorsOf(page: string): ReadonlySet<string> {
 }
 
 function broken(page: string): readonly string[] {
-  const links = [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  // A pattern in code may look like one.
+  const prose = textOf(page).replaceAll(/`[^`\n]*`/g, '');
+  const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
   return links.filter((link) => {
     if (/^(?:https?|mailto):/.test(link)) return false;
     const [path = '', anchor] = link.split('#');
