@@ -19,4 +19,10 @@ export interface CredentialSource {
    * @returns undefined where this source has nothing for that host; what it throws ends the call.
    */
   for(registryHost: string, repository: string): Promise<Credential | undefined>;
+  /**
+   * Asked where nobody was let in, for the message.
+   * @returns what is there and not used for that host, and why, never with what it holds: `PACTO_REGISTRY_TOKEN is set,
+   *   but …`; undefined where nothing is.
+   */
+  unused?(registryHost: string): Promise<string | undefined>;
 }

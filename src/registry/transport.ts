@@ -2,11 +2,11 @@
  * One question to a registry and its answer: with credentials, redirects, retries and limits. What the answer means is
  * the client's business.
  */
-import { GateError } from '../errors.ts';
 import { type Action, Authentication, type Candidate } from './authentication.ts';
 import { headerOf, readError, readWhole } from './bodies.ts';
 import { type Challenge, parseChallenges, preferred } from './challenge.ts';
 import type { CredentialSource } from './credential.ts';
+import { shutOut } from './shut-out.ts';
 import { type Answer, Dialer } from './dialer.ts';
 import { statusFailure, spokenCode, type Subject, refused } from './failures.ts';
 import type { RegistrySettings } from './options.ts';
@@ -155,10 +155,7 @@ export class Transport {
       if (answer !== undefined) return answer;
       tried.push(candidate.name);
     }
-    throw new GateError(
-      'GATE_REGISTRY_AUTHENTICATION',
-      `${ask.subject.reference}: the registry does not let us have ${ask.subject.wanted}; tried and refused: ${tried.join(', ')}; check the credentials and what they may read`,
-    );
+    throw await shutOut(ask, tried);
   }
 
   /** @returns undefined where the registry refuses these credentials. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseRegistryReference } from '../../src/registry/reference.ts';
-import type { Credential } from '../../src/registry/credential.ts';
+import type { Credential, CredentialSource } from '../../src/registry/credential.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import {
   answer,
@@ -10,7 +10,14 @@ import {
   type ScriptedRegistry,
   sha256,
 } from '../support/registry/scripted-registry.ts';
-import { at, clientOfTest, has, NAME, registryOfTest } from '../support/registry/scripted-client.ts';
+import {
+  at,
+  clientOfTest,
+  everythingOf,
+  has,
+  NAME,
+  registryOfTest,
+} from '../support/registry/scripted-client.ts';
 
 const MANIFEST = Buffer.from('{"schemaVersion":2}');
 const INSIDE = manifestAnswer(MANIFEST);
@@ -72,6 +79,29 @@ describe('a registry with a password', () => {
       'GET /v2/ bare',
       'GET /v2/ bare',
     ]);
+  });
+
+  it('says which credentials it refused, which were left aside and why, and where nothing was', async () => {
+    const registry = await registryOfTest();
+    behind(registry, (inside) => guarded(BASIC_HEADER, 'Basic realm="x"', inside));
+    const nothing = { name: 'nothing', for: () => Promise.resolve(undefined) };
+    const aside = { ...nothing, name: 'aside', unused: () => Promise.resolve('it is for others') };
+    const broken = { ...nothing, name: 'broken', unused: () => Promise.reject(new Error('s3cret')) };
+    const heard = async (sources: readonly CredentialSource[]): Promise<string> => {
+      const error: unknown = await clientOfTest(registry, { sources })
+        .manifest(at(registry))
+        .catch((failure: unknown) => failure);
+      expect(error).toMatchObject({ code: 'GATE_REGISTRY_AUTHENTICATION' });
+      expect(everythingOf(error)).not.toMatch(/s3cret|wrong/);
+      return (error as Error).message;
+    };
+    const lead = `${registry.host}/${NAME}:1.0: the registry does not let us have the manifest; tried and refused: `;
+    const end = '; check the credentials and what they may read';
+    expect(await heard([has(WRONG, 'first'), aside, nothing, broken])).toBe(
+      `${lead}first; there and not used: aside (it is for others); nothing for it in: nothing, broken${end}`,
+    );
+    expect(await heard([aside])).toBe(`${lead}anonymous; there and not used: aside (it is for others)${end}`);
+    expect(await heard([])).toBe(`${lead}anonymous${end}`);
   });
 
   it('is not tried with the next source after any other answer', async () => {

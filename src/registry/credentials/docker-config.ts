@@ -3,6 +3,7 @@
  * URLs such as `https://index.docker.io/v1/`, hosts with a path, or `*.example.com` as the kubelet takes them; of those
  * that fit, the longest counts.
  */
+import { quote } from '../../errors.ts';
 import type { Credential, CredentialSource } from '../credential.ts';
 import { ExpiringCache } from '../cache.ts';
 import { readCredentialFile } from './credential-file.ts';
@@ -44,6 +45,15 @@ export function dockerConfigCredentials(
           (helpers && (await answers?.get(`${path} ${host}`, () => fromHelper(config, host, helpers)))) ??
           credentialIn(config, host, repository, 'the docker config');
         if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+    async unused(host: string): Promise<string | undefined> {
+      if (helpers !== undefined) return undefined;
+      for (const { path, mustBeThere } of files) {
+        const found = helperFor(await readCredentialFile(path, mustBeThere), host);
+        if (found !== undefined)
+          return `${quote(path)} names the credential helper ${quote(found.helper)}, and registry.credentialHelpers is off`;
       }
       return undefined;
     },
@@ -143,6 +153,15 @@ async function fromHelper(
   host: string,
   options: HelperOptions,
 ): Promise<Credential | undefined> {
+  const found = helperFor(config, host);
+  return found && askHelper(found.helper, found.server, options);
+}
+
+/** @returns which helper the config names for the host, and what it files the host under. */
+function helperFor(
+  config: unknown,
+  host: string,
+): { readonly helper: string; readonly server: string } | undefined {
   const perHost = ownField(config, 'credHelpers');
   const named = Object.keys(typeof perHost === 'object' && perHost !== null ? perHost : {}).find(
     (key) => registryHost(key) === registryHost(host),
@@ -151,5 +170,5 @@ async function fromHelper(
   if (helper === undefined || helper === '') return undefined;
   // Docker Hub is filed under the URL of its first API.
   const server = registryHost(host) === 'index.docker.io' ? 'https://index.docker.io/v1/' : (named ?? host);
-  return askHelper(helper, server, options);
+  return { helper, server };
 }

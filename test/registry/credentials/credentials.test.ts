@@ -8,6 +8,7 @@ import { credentialIn, dockerConfigCredentials } from '../../../src/registry/cre
 import { environmentCredentials } from '../../../src/registry/credentials/environment.ts';
 import { pactoStoreCredentials } from '../../../src/registry/credentials/pacto-store.ts';
 import { pullSecretCredentials } from '../../../src/registry/credentials/pull-secret.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { failure } from '../../support/registry/bundles.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -58,6 +59,38 @@ describe('credentials of the environment', () => {
     expect(await given({ token: '', username: 'ann', password: 'x' })).toEqual(basic('ann', 'x'));
     expect(await given({ username: 'ann' })).toBeUndefined();
     expect(await given({ password: 'x' })).toBeUndefined();
+  });
+
+  const both = 'PACTO_REGISTRY_USERNAME and PACTO_REGISTRY_PASSWORD are set';
+  test.each([
+    [{}, [], undefined],
+    [{ token: '', username: '', password: '' }, [], undefined],
+    [login, ['r.example:5000'], undefined],
+    [{ token: POISON, username: 'ann' }, ['R.example:5000'], undefined],
+    [login, [], `${both}, and registry.credentialHosts does not name "r.example:5000"`],
+    [
+      login,
+      ['r.example'],
+      `${both}, and registry.credentialHosts does not name "r.example:5000", only "r.example"`,
+    ],
+    [
+      { ...login, token: POISON },
+      ['x.example'],
+      'PACTO_REGISTRY_TOKEN is set, and registry.credentialHosts does not name "r.example:5000"',
+    ],
+    [
+      { username: 'ann' },
+      ['r.example:5000'],
+      'PACTO_REGISTRY_USERNAME is set without PACTO_REGISTRY_PASSWORD',
+    ],
+    [
+      { password: POISON },
+      [],
+      'PACTO_REGISTRY_PASSWORD is set without PACTO_REGISTRY_USERNAME, and registry.credentialHosts does not name "r.example:5000"',
+    ],
+  ])('say why %j is not used at r.example:5000 with the hosts %j', async (each, hosts, why) => {
+    const source = environmentCredentials(() => each, hosts);
+    expect(await source.unused?.('r.example:5000')).toBe(why);
   });
 
   test.each([
@@ -179,6 +212,27 @@ describe('docker config files', () => {
     const path = await file('c.json', { credsStore: 'evil', credHelpers: { 'a.example': 'evil' } });
     const source = dockerConfigCredentials([{ path, mustBeThere: true }], undefined);
     expect(await source.for('a.example', 'x')).toBeUndefined();
+  });
+
+  test('say which helper is not asked for a host, and nothing where none is named', async () => {
+    const path = await file('c.json', { credHelpers: { 'https://a.example': 'gcr' } });
+    const general = await file('s.json', { credsStore: 'desktop' });
+    const none = join(directory, 'none.json');
+    const source = dockerConfigCredentials(
+      [none, path].map((each) => ({ path: each, mustBeThere: false })),
+      undefined,
+    );
+    expect(await source.unused?.('a.example')).toBe(
+      `"${path}" names the credential helper "gcr", and registry.credentialHelpers is off`,
+    );
+    expect(await source.unused?.('b.example')).toBeUndefined();
+    const stored = dockerConfigCredentials([{ path: general, mustBeThere: false }], undefined);
+    expect(await stored.unused?.('b.example')).toContain('"desktop"');
+    const asked = dockerConfigCredentials([{ path: general, mustBeThere: false }], {
+      clock: new FakeClock(),
+      timeoutMs: 1,
+    });
+    expect(await asked.unused?.('b.example')).toBeUndefined();
   });
 });
 
