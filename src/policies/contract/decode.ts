@@ -226,7 +226,7 @@ class Decoder {
   #list(part: Part, node: YamlNode): readonly Values[] | undefined {
     return this.#walk.visit(node, (content) => {
       if (content.kind === 'scalar' && scalarValue(content).value === null) return undefined;
-      if (content.kind !== 'sequence') return this.#wrongKind(content, 'a list');
+      if (content.kind !== 'sequence') return this.#wrongKind(content, 'a list', missingBlank(content));
       const items: Values[] = [];
       for (const [index, item] of content.items.entries()) {
         const values = empty(part);
@@ -260,9 +260,9 @@ class Decoder {
     });
   }
 
-  #wrongKind(node: YamlNode, due: string): undefined {
+  #wrongKind(node: YamlNode, due: string, why = ''): undefined {
     const path = this.#path();
-    const said = `must be ${due}, but is ${found(node)}`;
+    const said = `must be ${due}, but is ${found(node)}${why}`;
     this.#faults.add(path === undefined ? `the contract ${said}` : said, node.line, path);
   }
 
@@ -286,6 +286,14 @@ function integer(value: unknown): number | undefined {
 
 function number(value: unknown): number | undefined {
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+}
+
+/** `-name: x` is a mapping. */
+function missingBlank(node: YamlNode): string {
+  const [key] = (node.kind === 'mapping' ? node.entries[0] : undefined) ?? [];
+  return key?.kind === 'scalar' && key.text.startsWith('-')
+    ? `: a blank is due after the dash of ${quote(key.text)}`
+    : '';
 }
 
 function found(node: YamlNode): string {

@@ -9,6 +9,7 @@ import type { YamlMapping, YamlNode, YamlSequence } from './yaml-nodes.ts';
 import { YamlProblem } from './yaml-nodes.ts';
 import { checkCharacters, checkDirective } from './yaml-refusals.ts';
 import { resolvePlain } from './yaml-scalars.ts';
+import { quotesNeeded, slipOf } from './yaml-slips.ts';
 import { MAX_DEPTH, TokenCheck } from './yaml-tokens.ts';
 
 /** A bracket that is closed further left than YAML asks for is fine in Go. */
@@ -33,7 +34,10 @@ export function parseYaml(source: string): YamlNode | undefined {
   const document = firstDocument(text, lines);
   if (document === undefined) return undefined;
   const problem = document.errors.find(({ message }) => !TAKEN_ANYWAY.test(message));
-  if (problem !== undefined) throw new YamlProblem(`line ${line(lines, problem.pos[0])}: ${problem.message}`);
+  if (problem !== undefined) {
+    const { said, offset } = slipOf(problem, text);
+    throw new YamlProblem(said, { line: lines.linePos(offset).line });
+  }
   return new Reader(text, lines).read(document.contents);
 }
 
@@ -84,10 +88,6 @@ function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token, void>
   yield* parser.end();
 }
 
-function line(lines: LineCounter, offset: number): string {
-  return String(lines.linePos(offset).line);
-}
-
 class Reader {
   readonly #text: string;
   readonly #lines: LineCounter;
@@ -104,7 +104,9 @@ class Reader {
     if (isAlias(node)) {
       const target = this.#anchors.get(node.source);
       if (target === undefined)
-        throw new YamlProblem('no anchor before it has the name of this alias', { line });
+        throw new YamlProblem(`no anchor before it has the name of this alias: ${quotesNeeded('*')}`, {
+          line,
+        });
       return { kind: 'alias', anchor: node.source, target, line };
     }
     if (isScalar(node)) {

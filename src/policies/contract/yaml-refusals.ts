@@ -15,5 +15,7 @@ export function checkCharacters(text: string): void {
 
 export function checkDirective(source: string): void {
   if (TAG_DIRECTIVE.test(source) || VERSION_DIRECTIVE.test(source)) return;
-  throw new YamlProblem('it has a directive that is neither %YAML 1.1 nor %TAG');
+  throw new YamlProblem(
+    'it has a directive that is neither %YAML 1.1 nor %TAG: a key that begins with % must be put in quotes',
+  );
 }

@@ -5,6 +5,7 @@
 import type { CST } from 'yaml';
 
 import { YamlProblem } from './yaml-nodes.ts';
+import { keyOverLines, quotesNeeded } from './yaml-slips.ts';
 
 /**
  * Nesting that is read at most. yaml.v3 stops at 10,000; the rules after it walk a document by recursion, here as in the
@@ -20,6 +21,9 @@ const WRONG_ESCAPE =
   /(?<!\\)(?:\\\\)*\\(?:\/|u[dD][89a-fA-F]|U(?!00(?:0[0-9a-fA-F]|10))[0-9a-fA-F]{8}|U0000[dD][89a-fA-F])/;
 /** Where a colon or a question mark stands there, a pair begins. */
 const NOT_IN_FLOW = /^:|\?/;
+/** The end of what a double quote opened; an even number of backslashes before it leaves it one. */
+const CLOSING_QUOTE = /(?<!\\)(?:\\\\)*"$/;
+const NOT_CLOSED = 'a quote opens here that is not closed';
 const NAME = /^[&*][0-9A-Za-z_-]+$/;
 /** They end lines for yaml.v3, and are characters for the package: fine where they stay in the text either way. */
 const RARE_LINE_END = /[\u2028\u2029]/;
@@ -71,20 +75,18 @@ export class TokenCheck {
         return;
       case 'single-quoted-scalar':
         this.#quoted(token);
-        if (token.source.slice(1, -1).replaceAll("''", '').includes("'")) {
-          this.#refuse(token, 'a quote is not closed');
-        }
+        if (!isClosed(token.source)) this.#refuse(token, NOT_CLOSED);
         return;
       case 'double-quoted-scalar':
         this.#quoted(token);
+        if (!CLOSING_QUOTE.test(token.source.slice(1))) this.#refuse(token, NOT_CLOSED);
         if (WRONG_ESCAPE.test(token.source)) this.#refuse(token, 'an escape stands for no character');
         return;
       case 'block-scalar':
-        if (hasTabInIndent(token.source)) this.#refuse(token, 'a tab stands where indentation is due');
+        this.#block(token);
         return;
       case 'alias':
-        if (!NAME.test(token.source))
-          this.#refuse(token, 'the name of an alias has a character that is not allowed');
+        if (!NAME.test(token.source)) this.#refuse(token, quotesNeeded('*'));
         return;
       case 'block-map':
       case 'block-seq':
@@ -93,6 +95,14 @@ export class TokenCheck {
         return;
       default:
     }
+  }
+
+  #block(token: CST.BlockScalar): void {
+    const at = tabInIndent(token.source);
+    if (at === undefined) return;
+    // Its source begins below the line of its `|`.
+    const header = this.#text.indexOf('\n', token.offset);
+    this.#refuse({ offset: header + 1 + at }, 'a tab stands where indentation is due: use blanks');
   }
 
   #quoted(token: CST.FlowScalar): void {
@@ -130,7 +140,10 @@ export class TokenCheck {
     const start = named ?? item.key ?? colon;
     if (start === colon) this.#refuse(colon, 'a key is missing before a colon');
     const written = this.#text.slice(start.offset, colon.offset);
-    if (LINE_END.test(written)) this.#refuse(start, 'a key and its colon must stand in one line');
+    if (LINE_END.test(written)) {
+      const { said, offset } = keyOverLines(this.#text, start.offset, colon.offset);
+      this.#refuse({ offset }, said);
+    }
     if (written.length > IMPLICIT_KEY_LENGTH) {
       this.#refuse(start, `a key has more than ${String(IMPLICIT_KEY_LENGTH)} characters`);
     }
@@ -160,12 +173,12 @@ export class TokenCheck {
   #properties(tokens: readonly CST.SourceToken[]): void {
     for (const token of tokens) {
       if (token.type === 'anchor' && !NAME.test(token.source)) {
-        this.#refuse(token, 'the name of an anchor has a character that is not allowed');
+        this.#refuse(token, quotesNeeded('&'));
       }
       if (token.type !== 'tag') continue;
       const next = this.#text[token.offset + token.source.length];
       if (next === undefined || /[ \t\n]/.test(next)) continue;
-      this.#refuse(token, 'a blank is due after a tag');
+      this.#refuse(token, `a blank is due after a tag, and ${quotesNeeded('!')}`);
     }
   }
 
@@ -182,13 +195,21 @@ function countRareLineEnds(text: string): number {
   return text.match(RARE_LINE_ENDS)?.length ?? 0;
 }
 
-/** While the indentation is not known yet, and in any line before it is reached. */
-function hasTabInIndent(source: string): boolean {
+/** In single quotes. */
+function isClosed(source: string): boolean {
+  const inside = source.slice(1, -1).replaceAll("''", '');
+  return source.length > 1 && source.endsWith("'") && !inside.includes("'");
+}
+
+/** Where the tab is. While the indentation is not known yet, and in any line before it is reached. */
+function tabInIndent(source: string): number | undefined {
+  let start = 0;
   let indent = Number.POSITIVE_INFINITY;
   for (const line of source.split('\n')) {
     const [blank = ''] = /^ */.exec(line) ?? [];
-    if (line[blank.length] === '\t' && blank.length < indent) return true;
+    if (line[blank.length] === '\t' && blank.length < indent) return start;
+    start += line.length + 1;
     if (line.length > blank.length) indent = Math.min(indent, blank.length);
   }
-  return false;
+  return undefined;
 }

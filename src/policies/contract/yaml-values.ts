@@ -112,7 +112,10 @@ export class FreeForm {
   #key(node: YamlNode, asText: boolean): { readonly text: string; readonly identity: string } | undefined {
     return this.#walk.visit(node, (content) => {
       if (content.kind !== 'scalar') {
-        throw new YamlProblem(`a key is a ${content.kind}`, node);
+        throw new YamlProblem(
+          `a key is a ${content.kind}: a text that begins with a bracket must be put in quotes`,
+          node,
+        );
       }
       const { tag, value } = this.#keyValue(content);
       if (asText) {
