@@ -1,7 +1,7 @@
 /** Layer 1 (contract.md §3.2): the generic view of a contract against its JSON Schema. */
 import { quote } from '../quote.ts';
 import { CONTRACT_SCHEMA, SCHEMA_PATTERNS } from './contract-schema.ts';
-import type { Schema } from './contract-schema.ts';
+import type { Schema, SchemaPattern } from './contract-schema.ts';
 import type { ContractDocument } from './document.ts';
 import type { Problem } from './findings.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
@@ -19,7 +19,7 @@ const MAX_NAMES = 10;
 interface Leaf {
   /** Keys and indexes joined with dots; empty for the contract itself. */
   readonly path: string;
-  /** What follows the name of the place in the message. */
+  /** Begins with a verb: the place stands before it wherever it is shown. */
   readonly said: string;
 }
 
@@ -40,7 +40,7 @@ export function validateStructure(document: ContractDocument): readonly Problem[
   return leaves.slice(0, MAX_PROBLEMS).map(({ path, said }) => ({
     path,
     code: 'SCHEMA_VIOLATION',
-    message: `${path === '' ? 'the contract' : path} ${said}`,
+    message: path === '' ? `the contract ${said}` : said,
   }));
 }
 
@@ -49,7 +49,7 @@ function unsupportedVersion(version: JsonValue | undefined): Problem {
   return {
     path: 'pactoVersion',
     code: 'UNSUPPORTED_PACTO_VERSION',
-    message: `pactoVersion ${found}; write pactoVersion: "${PACTO_VERSION}", with the quotes`,
+    message: `${found}; write pactoVersion: "${PACTO_VERSION}", with the quotes`,
   };
 }
 
@@ -57,7 +57,7 @@ function unsupportedVersion(version: JsonValue | undefined): Problem {
 function check(schema: Schema, value: JsonValue, path: string, leaves: Leaf[]): void {
   if (leaves.length >= MAX_PROBLEMS) return;
   if (schema.type !== undefined && !isOfType(schema.type, value)) {
-    leaves.push({ path, said: `must be ${ARTICLES[schema.type]}, but is ${kindOf(value)}` });
+    leaves.push({ path, said: wrongType(schema.type, value) });
     return;
   }
   checkWords(schema, value, path, leaves);
@@ -91,7 +91,7 @@ function checkText(schema: Schema, text: string, path: string, leaves: Leaf[]): 
     leaves.push({ path, said: `must have at most ${maxLength} characters` });
   }
   if (pattern !== undefined && !SCHEMA_PATTERNS[pattern].test(text)) {
-    leaves.push({ path, said: `must match ${pattern}, but is ${quote(text)}` });
+    leaves.push({ path, said: `${PATTERNS_IN_WORDS[pattern]}, but is ${quote(text)}` });
   }
 }
 
@@ -144,11 +144,25 @@ function checkForms(schema: Schema, value: JsonValue, path: string, leaves: Leaf
     for (const each of schema.anyOf) check(each, value, path, leaves);
   }
   if (schema.if !== undefined && schema.then !== undefined && passes(schema.if, value)) {
-    check(schema.then, value, path, leaves);
+    const own: Leaf[] = [];
+    check(schema.then, value, path, own);
+    const reason = condition(schema.if, value);
+    for (const { path: place, said } of own) leaves.push({ path: place, said: `${said}${reason}` });
   }
 }
 
-/** Every branch tells what it lacks, and each line why that matters: one branch would have been enough. */
+/** Why the rule holds; nothing where it holds because the key is not there. */
+function condition({ properties = {} }: Schema, value: JsonValue): string {
+  const met = Object.entries(properties).filter(
+    ([name, { const: word }]) => word !== undefined && isObject(value) && own(value, name) === word,
+  );
+  return met.map(([name, { const: word = '' }]) => `, because ${name} is "${word}"`).join('');
+}
+
+/**
+ * Each place where a branch fails is told once, with the rule: what one branch lacks is what another forbids. A place that
+ * is wrong by itself has been told.
+ */
 function checkOneOf(
   branches: readonly Schema[],
   rule: string | undefined,
@@ -168,14 +182,38 @@ function checkOneOf(
     leaves.push({ path, said: `has more than one form${reason}` });
     return;
   }
-  const seen = new Set<string>();
-  for (const leaf of told.flat()) {
-    const key = `${leaf.path} ${leaf.said}`;
-    // Two branches may lack the same.
-    if (!seen.has(key)) leaves.push({ path: leaf.path, said: `${leaf.said}${reason}` });
-    seen.add(key);
+  const places = new Set(told.flat().map((leaf) => leaf.path));
+  const before = new Set(leaves.map((leaf) => leaf.path));
+  const isKeyWrong = [...places].some((place) => place !== path && before.has(place));
+  for (const place of places) {
+    if (place === path) {
+      const said = isKeyWrong ? 'has none of its forms' : formOf(branches, value);
+      leaves.push({ path, said: `${said}${reason}` });
+    } else if (!before.has(place)) {
+      leaves.push({ path: place, said: `does not go with the keys beside it${reason}` });
+    }
   }
 }
+
+/** Which of the keys that its forms differ in it has, or that it has none that one of them needs. */
+function formOf(branches: readonly Schema[], value: JsonValue): string {
+  const needed = [...new Set(branches.flatMap(({ required = [] }) => required))];
+  const has = (name: string): boolean => isObject(value) && Object.hasOwn(value, name);
+  if (!needed.some(has)) return `misses ${needed.map(quote).join(' or ')}`;
+  const refused = branches.flatMap(({ not }) => [not, ...(not?.anyOf ?? [])]);
+  const names = new Set([...needed, ...refused.flatMap((schema) => schema?.required ?? [])]);
+  return `has ${[...names].filter(has).map(quote).join(' and ')}`;
+}
+
+const PATTERNS_IN_WORDS: Readonly<Record<SchemaPattern, string>> = {
+  '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$':
+    'must have only lower-case letters, digits and dashes, and no dash at either end',
+  '^[a-zA-Z0-9._/-]+$': 'must have only letters, digits and the characters . _ / -',
+  '^[a-zA-Z0-9._@/-]+$': 'must have only letters, digits and the characters . _ @ / -',
+  '^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$':
+    'must have only lower-case letters, digits and the characters . _ -, a letter or digit at either end',
+  '^/([^/].*)?$': 'must be a path in one line that begins with "/", and not with "//"',
+};
 
 const ARTICLES = {
   object: 'a mapping',
@@ -185,6 +223,14 @@ const ARTICLES = {
   number: 'a number',
   boolean: 'true or false',
 } as const satisfies Record<NonNullable<Schema['type']>, string>;
+
+/** A number is shown where one is due: that it has a fraction is what is wrong. */
+function wrongType(type: NonNullable<Schema['type']>, value: JsonValue): string {
+  const isNumber = typeof value === 'number' || typeof value === 'bigint';
+  const found = type === 'integer' && isNumber ? String(value) : kindOf(value);
+  const next = type === 'string' && (isNumber || typeof value === 'boolean') ? ': put it in quotes' : '';
+  return `must be ${ARTICLES[type]}, but is ${found}${next}`;
+}
 
 /** `80.0` is an integer: what counts is the number, not how it is written (contract.md §2.3 g). */
 function isOfType(type: NonNullable<Schema['type']>, value: JsonValue): boolean {

@@ -8,6 +8,10 @@ function structure(yaml: string): readonly string[] {
 }
 
 const CLAIM = 'id: a, type: url, status: done, evidence: x, weight: 1';
+const CONFIGURATION_RULE =
+  'a configuration has exactly one of "schema" and "ref", and "values" only beside "schema"';
+const CAPABILITY_RULE =
+  '"health" and "metrics" may have a "binding" and have no "ref"; an "extension" has a "ref" and no "binding"';
 const REVISION = 'date: "2026-01-01", version: "1", author: a, description: d';
 
 /** Keys beside `pactoVersion` and `service`, and the places that break the schema. */
@@ -252,10 +256,101 @@ describe('layer 1', () => {
       readDocument(`${CART}configurations: [{name: a, required: true, ref: a, values: hunter2}]`),
     );
     expect(problems.map(({ message }) => message)).toEqual([
-      'configurations.0.values must be a mapping, but is a text',
-      expect.stringContaining('exactly one of "schema" and "ref"'),
-      expect.stringContaining('exactly one of "schema" and "ref"'),
+      'must be a mapping, but is a text',
+      'has "ref" and "values": a configuration has exactly one of "schema" and "ref", and "values" only beside "schema"',
     ]);
+  });
+
+  it.each<readonly [yaml: string, messages: readonly (readonly [path: string, message: string])[]]>([
+    [
+      'configurations: [{name: a, required: true}]',
+      [['configurations.0', `misses "schema" or "ref": ${CONFIGURATION_RULE}`]],
+    ],
+    [
+      'configurations: [{name: a, required: true, values: {}}]',
+      [['configurations.0', `misses "schema" or "ref": ${CONFIGURATION_RULE}`]],
+    ],
+    [
+      'configurations: [{name: a, required: true, schema: a, ref: a}]',
+      [['configurations.0', `has "schema" and "ref": ${CONFIGURATION_RULE}`]],
+    ],
+    [
+      'policies: [{name: a}]',
+      [['policies.0', 'misses "schema" or "ref": a policy has exactly one of "schema" and "ref"']],
+    ],
+    ['policies: [{name: a, ref: ""}]', [['policies.0.ref', 'must not be empty']]],
+    [
+      'capabilities: [{type: healthz}]',
+      [
+        ['capabilities.0.type', 'must be one of "health", "metrics", "extension", but is "healthz"'],
+        ['capabilities.0', `has none of its forms: ${CAPABILITY_RULE}`],
+      ],
+    ],
+    [
+      'capabilities: [{type: extension}]',
+      [
+        ['capabilities.0.type', `does not go with the keys beside it: ${CAPABILITY_RULE}`],
+        ['capabilities.0', `misses "ref": ${CAPABILITY_RULE}`],
+      ],
+    ],
+    [
+      'capabilities: [{type: health, ref: x}]',
+      [
+        ['capabilities.0', `has "ref": ${CAPABILITY_RULE}`],
+        ['capabilities.0.type', `does not go with the keys beside it: ${CAPABILITY_RULE}`],
+      ],
+    ],
+    [
+      state('stateless', 'persistent'),
+      [
+        [
+          'state.persistence.durability',
+          'must be "ephemeral", but is "persistent", because type is "stateless"',
+        ],
+      ],
+    ],
+    [
+      'state: {persistence: {scope: shared, durability: persistent}, dataCriticality: low}',
+      [
+        ['state', 'misses "type"'],
+        ['state.persistence.durability', 'must be "ephemeral", but is "persistent"'],
+      ],
+    ],
+    [readiness({ minScore: '80.5' }), [['readiness.minScore', 'must be a whole number, but is 80.5']]],
+    [readiness({ minScore: 'all' }), [['readiness.minScore', 'must be a whole number, but is a text']]],
+    ['workload: 5', [['workload', 'must be a text, but is a number: put it in quotes']]],
+    [
+      'colour: red',
+      [
+        [
+          '',
+          expect.stringMatching(
+            /^the contract must not have "colour": it may have "pactoVersion",/,
+          ) as string,
+        ],
+      ],
+    ],
+    [
+      path('x'),
+      [
+        [
+          'capabilities.0.binding.path',
+          'must be a path in one line that begins with "/", and not with "//", but is "x"',
+        ],
+      ],
+    ],
+    [
+      readiness({ claims: `[{${CLAIM.replace('id: a', 'id: a-')}}]` }),
+      [
+        [
+          'readiness.claims.0.id',
+          'must have only lower-case letters, digits and the characters . _ -, a letter or digit at either end, but is "a-"',
+        ],
+      ],
+    ],
+  ])('says of %s what is wrong, once for each place', (yaml, messages) => {
+    const problems = validateStructure(readDocument(CART + yaml));
+    expect(problems.map((problem) => [problem.path, problem.message])).toEqual(messages);
   });
 
   it('tells no more than 1,000 problems', () => {
