@@ -7,6 +7,7 @@ import type { CST, Document, ParsedNode, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 
 import type { YamlMapping, YamlNode, YamlSequence } from './yaml-nodes.ts';
 import { YamlProblem } from './yaml-nodes.ts';
+import { readPlainYaml } from './yaml-plain.ts';
 import { checkCharacters, checkDirective } from './yaml-refusals.ts';
 import { resolvePlain } from './yaml-scalars.ts';
 import { quotesNeeded, slipOf } from './yaml-slips.ts';
@@ -28,6 +29,11 @@ const LONG_TAG = 'tag:yaml.org,2002:';
  * @throws YamlProblem with the line
  */
 export function parseYaml(source: string): YamlNode | undefined {
+  return readPlainYaml(source) ?? parseAnyYaml(source);
+}
+
+/** As `parseYaml`, by the package alone: what `readPlainYaml` is held to. */
+export function parseAnyYaml(source: string): YamlNode | undefined {
   checkCharacters(source);
   const text = source.replace(/\r\n?|\u0085/g, '\n');
   const lines = new LineCounter();
