@@ -89,28 +89,28 @@ class Run {
       };
     }
     const outcome = this.#first.get(evidence)?.get(subject.name)?.outcome;
-    return doubt(outcome, `${subject.kind} ${quote(subject.name)}`);
+    return doubt(outcome, `${subject.kind} ${quote(subject.name)}`, evidence);
   }
 }
 
 /** An outcome that nobody knows proves as little as `Insufficient` (contract.md §6.2). */
-function doubt(outcome: Outcome | undefined, subject: string): Contradiction {
+function doubt(outcome: Outcome | undefined, subject: string, kind: ObservationKind): Contradiction {
   switch (outcome) {
     case undefined:
-      return { code: 'EVIDENCE_MISSING', message: `nothing was observed of the required ${subject}` };
+      return { code: 'EVIDENCE_MISSING', message: `there is no ${kind} of the required ${subject}` };
     case 'Unsupported':
       return {
         code: 'OBSERVATION_UNSUPPORTED',
-        message: `${subject} cannot be observed in this environment`,
+        message: `${subject} cannot be observed in this environment (${kind})`,
       };
     case 'Failed':
-      return { code: 'COLLECTION_FAILED', message: `observing ${subject} failed` };
+      return { code: 'COLLECTION_FAILED', message: `observing ${subject} failed (${kind})` };
     case 'Stale':
-      return { code: 'EVIDENCE_STALE', message: `what was last seen of ${subject} is too old` };
+      return { code: 'EVIDENCE_STALE', message: `what was last seen of ${subject} is too old (${kind})` };
     default:
       return {
         code: 'EVIDENCE_INSUFFICIENT',
-        message: `what was seen of ${subject} neither confirms nor contradicts the contract`,
+        message: `what was seen of ${subject} neither confirms nor contradicts the contract (${kind})`,
       };
   }
 }

@@ -39,10 +39,25 @@ describe('a finding', () => {
       evaluate(declared, evidence(seen)).findings[0]?.message ?? '';
     const web = contract({ interfaces: K.interfaces });
     expect(messageOf(web, I('web', 'Unsupported'))).toBe(
-      'interface "web" cannot be observed in this environment',
+      'interface "web" cannot be observed in this environment (InterfaceObserved)',
     );
     expect(messageOf(web, I('web', { present: false }))).toMatch(/"web".*zero ready endpoints.*window/);
     expect(messageOf(contract({ workload: 'job' }), ...gWith())).toMatch(/"job".*"service"/);
+  });
+
+  it('names the kind of observation that is missing', () => {
+    const persistence = { scope: 'shared', durability: 'persistent' };
+    const declared = contract({
+      workload: 'job',
+      state: { type: 'stateful', persistence, dataCriticality: 'low' },
+    });
+    const { findings } = evaluate(declared, evidence([]));
+    const missing = (kind: string): string =>
+      `there is no ${kind} of the required service "${declared.service.name}"`;
+    expect(findings.map(({ message }) => message)).toEqual([
+      missing('WorkloadObserved'),
+      missing('PersistenceObserved'),
+    ]);
   });
 
   it('quotes names that somebody chose, and cuts them', () => {
