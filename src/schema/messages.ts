@@ -61,10 +61,17 @@ function lacksBeside(_wanted: unknown, { error, properties }: Fault): string {
   return `has ${quote(String(property))} but lacks ${listed(properties)}`;
 }
 
+const BOUNDS: ReadonlyMap<unknown, string> = new Map([
+  ['<=', 'at most'],
+  ['>=', 'at least'],
+  ['<', 'less than'],
+  ['>', 'more than'],
+]);
+
 /** In draft 4 a bound says beside it whether it belongs to what it bounds. */
 function outOfBounds(_wanted: unknown, { error }: Fault): string {
   const { comparison, limit } = error.params as { readonly comparison?: unknown; readonly limit?: unknown };
-  return `is not ${String(comparison)} ${String(limit)}`;
+  return `must be ${BOUNDS.get(comparison) ?? String(comparison)} ${String(limit)}`;
 }
 
 function listed(names: readonly string[]): string {

@@ -51,7 +51,7 @@ describe('the leaves of what is wrong', () => {
       'those of each branch of anyOf',
       { anyOf: [{ type: 'string' }, { minimum: 3 }] },
       1,
-      [': is a number, not a string', ': is not >= 3'],
+      [': is a number, not a string', ': must be at least 3'],
     ],
     [
       'one where too many branches fit',
@@ -103,7 +103,7 @@ describe('the leaves of what is wrong', () => {
       'a bound of draft 4',
       { $schema: DRAFT_4, properties: { a: { minimum: 1, exclusiveMinimum: true } } },
       { a: 1 },
-      ['/a: is not > 1'],
+      ['/a: must be more than 1'],
     ],
     [
       'equal items',

@@ -5,6 +5,7 @@ import type { BundleFiles } from './bundle-files.ts';
 import type { Configuration, Interface, PolicyReference } from './contract.ts';
 import type { ContractFindingCode, Problem } from './findings.ts';
 import { InterfaceFiles } from './interface-syntax.ts';
+import { MissingFiles } from './missing-file.ts';
 import type { SchemaAnswer, SchemaLeaf } from './schema-checks.ts';
 import type { SchemaRun } from './schema-run.ts';
 
@@ -21,15 +22,27 @@ export function checkInterfaceFiles(
   report: Report,
 ): void {
   const read = new InterfaceFiles(files);
+  const missing = new MissingFiles(files);
   for (const [index, { ref }] of interfaces.entries()) {
     const path = `interfaces[${index}].ref`;
     const syntax = read.read(ref);
-    if (syntax.outcome === 'not-found') reportMissing(ref, path, report);
+    if (syntax.outcome === 'not-found') report('FILE_NOT_FOUND', path, missing.say(ref));
     if (syntax.outcome === 'broken') {
       const { language, reason } = syntax;
-      report('INVALID_INTERFACE_SPEC', path, `${quote(ref)} does not read as ${language}: ${reason}`);
+      report(
+        'INVALID_INTERFACE_SPEC',
+        path,
+        `${quote(ref)} does not read as ${language}: ${reason}${remedy(ref)}`,
+      );
     }
   }
+}
+
+/** What a file is read as goes by its name alone (contract.md §3.3.2). */
+function remedy(ref: string): string {
+  if (/\.(?:json|ya?ml)$/i.test(ref)) return '';
+  const what = /\.proto$/i.test(ref) ? 'a .proto file' : 'a file that ends neither in .yaml nor in .json';
+  return `; ${what} is read as JSON too: name a description in JSON or YAML, such as a descriptor made of it`;
 }
 
 /**
@@ -44,6 +57,7 @@ export async function checkConfigurationSchemas(
   report: Report,
 ): Promise<readonly Problem[]> {
   const wrong: Problem[] = [];
+  const missing = new MissingFiles(files ?? new Map());
   for (const [index, { schema, ref, values }] of configurations.entries()) {
     const hasValues = values !== undefined && Object.keys(values).length > 0;
     const at = `configurations[${index}]`;
@@ -51,19 +65,22 @@ export async function checkConfigurationSchemas(
       wrong.push({
         path: `${at}.values`,
         code: 'VALUES_WITHOUT_SCHEMA',
-        message: 'values without a schema cannot be judged; name one',
+        message: 'cannot be judged without a schema: name one',
       });
     }
     if (schema === undefined || files === undefined) continue;
-    const file = fileOf(schema, files, `${at}.schema`, report);
-    if (file === undefined) continue;
+    const file = bundleFile(files, schema);
+    if (file === undefined) {
+      report('FILE_NOT_FOUND', `${at}.schema`, missing.say(schema));
+      continue;
+    }
     const answer = hasValues ? await schemas.validate(file, values) : await schemas.compile(file);
     reportSchema(answer, CONFIGURATION_CODES, schema, `${at}.schema`, report);
     if (answer.outcome === 'invalid') {
       wrong.push({
         path: `${at}.values`,
         code: 'CONFIG_VALUES_VALIDATION_FAILED',
-        message: `values do not fit ${quote(schema)}: ${told(answer.leaves)}`,
+        message: `do not fit ${quote(schema)}: ${told(answer.leaves)}`,
       });
     }
   }
@@ -76,11 +93,13 @@ export async function checkPolicySchemas(
   schemas: SchemaRun,
   report: Report,
 ): Promise<void> {
+  const missing = new MissingFiles(files);
   for (const [index, { schema }] of policies.entries()) {
     if (schema === undefined) continue;
     const path = `policies[${index}].schema`;
-    const file = fileOf(schema, files, path, report);
-    if (file !== undefined) reportSchema(await schemas.compile(file), POLICY_CODES, schema, path, report);
+    const file = bundleFile(files, schema);
+    if (file === undefined) report('FILE_NOT_FOUND', path, missing.say(schema));
+    else reportSchema(await schemas.compile(file), POLICY_CODES, schema, path, report);
   }
 }
 
@@ -112,25 +131,11 @@ function reportSchema(
   }
 }
 
-function fileOf(path: string, files: BundleFiles, told: string, report: Report): Uint8Array | undefined {
-  const file = bundleFile(files, path);
-  if (file === undefined) reportMissing(path, told, report);
-  return file;
-}
-
-function reportMissing(file: string, path: string, report: Report): void {
-  report(
-    'FILE_NOT_FOUND',
-    path,
-    `the bundle has no file ${quote(file)}; write its path from the bundle's folder, without "./"`,
-  );
-}
-
 function told(leaves: readonly SchemaLeaf[]): string {
   const lines = leaves
     .slice(0, MAX_LEAVES_TOLD)
     .map(({ instancePath, message }) =>
-      instancePath === '' ? message : `at ${quote(instancePath)} ${message}`,
+      instancePath === '' ? `the mapping ${message}` : `${quote(instancePath)} ${message}`,
     );
   const rest = leaves.length > MAX_LEAVES_TOLD ? `; and ${leaves.length - MAX_LEAVES_TOLD} more` : '';
   return lines.join('; ') + rest;

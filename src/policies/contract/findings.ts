@@ -10,6 +10,8 @@ export interface Problem {
   readonly path: string;
   readonly code: ContractFindingCode;
   readonly message: string;
+  /** What in the contract it is about where `path`, as upstream has it, says nothing: `service.owner`. */
+  readonly place?: string;
 }
 
 /** Valid means no errors (contract.md §3.1). */

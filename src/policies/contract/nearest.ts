@@ -13,6 +13,7 @@ export function nearest(wrong: string, names: readonly string[]): string | undef
   let best: string | undefined;
   let fewest = Math.max(1, Math.floor(text.length / LETTERS_PER_SLIP)) + 1;
   for (const name of names) {
+    if (Math.abs(name.length - text.length) >= fewest) continue;
     const count = slips(text, name.toLowerCase());
     if (count < fewest) [best, fewest] = [name, count];
   }

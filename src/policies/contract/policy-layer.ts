@@ -4,6 +4,7 @@ import { bundleFile } from './bundle-files.ts';
 import type { BundleFiles } from './bundle-files.ts';
 import type { Contract, PolicyReference } from './contract.ts';
 import type { ContractFindingCode, Problem } from './findings.ts';
+import { instancePlace } from './instance-place.ts';
 import type { JsonValue } from './json-value.ts';
 import { parseReference } from './reference.ts';
 import type { SchemaLeaf } from './schema-checks.ts';
@@ -42,7 +43,7 @@ export type PolicyResolution =
 
 /** A schema that the contract is held to. */
 interface Policy {
-  /** Who demands it: `policies["name"]`, behind the reference that led there. */
+  /** Who demands it, and in which file: `policies["name"] ("rules.json")`, behind the reference that led there. */
   readonly origin: string;
   readonly schema: Uint8Array;
 }
@@ -83,7 +84,7 @@ export class PolicySearch {
       if (schema !== undefined && ref !== undefined) {
         this.#unresolved(origin, 'it names both a schema and a ref, so it is not clear what it demands');
       } else if (schema !== undefined) {
-        await this.#file(schema, declarer.files, origin);
+        await this.#file(schema, declarer.files, origin, quote(schema));
       } else if (ref !== undefined) {
         await this.#reference(ref, declarer, origin, chain);
       } else {
@@ -92,7 +93,8 @@ export class PolicySearch {
     }
   }
 
-  async #file(path: string, files: BundleFiles | undefined, origin: string): Promise<void> {
+  /** @param named the file, for whoever breaks what it demands */
+  async #file(path: string, files: BundleFiles | undefined, origin: string, named: string): Promise<void> {
     const schema = files === undefined ? undefined : bundleFile(files, path);
     if (schema === undefined) {
       this.#unresolved(origin, `its bundle has no file ${quote(path)}`);
@@ -100,7 +102,7 @@ export class PolicySearch {
     }
     const answer = await this.#schemas.compile(schema);
     if (answer.outcome === 'valid') {
-      if (this.policies.length < MAX_POLICIES) this.policies.push({ origin, schema });
+      if (this.policies.length < MAX_POLICIES) this.policies.push({ origin: `${origin} (${named})`, schema });
       else this.#end(origin, `it is not taken: ${MAX_POLICIES} policies were before it`);
     } else if (answer.outcome !== 'invalid') {
       this.#unresolved(origin, `${quote(path)} is no schema that can be used: ${answer.reason}`);
@@ -129,7 +131,7 @@ export class PolicySearch {
     const { contract, files, base } = bundle;
     if (contract.policies.length > 0) {
       await this.from(contract.policies, { files, base, prefix: `${quote(ref)} → ` }, [...chain, link]);
-    } else await this.#file(POLICY_FILE, files, origin);
+    } else await this.#file(POLICY_FILE, files, origin, `${quote(POLICY_FILE)} of ${quote(ref)}`);
   }
 
   async #fetch(
@@ -184,7 +186,7 @@ export async function enforcePolicies(
   schemas: SchemaRun,
 ): Promise<readonly Problem[]> {
   const problems: Problem[] = [];
-  const violations = new Map<Uint8Array, readonly string[]>();
+  const violations = new Map<Uint8Array, readonly Violation[]>();
   for (const { origin, schema } of policies) {
     if (problems.length >= MAX_PROBLEMS) break;
     let said = violations.get(schema);
@@ -198,21 +200,28 @@ export async function enforcePolicies(
         });
         continue;
       }
-      said = answer.outcome === 'invalid' ? lines(answer.leaves) : [];
+      said = answer.outcome === 'invalid' ? violationsOf(answer.leaves) : [];
       violations.set(schema, said);
     }
-    for (const line of said) {
-      problems.push({ path: '', code: 'POLICY_VIOLATION', message: `${origin}: ${line}` });
+    for (const { line, place } of said) {
+      const message = `${origin}: ${line}`;
+      problems.push({ path: '', code: 'POLICY_VIOLATION', message, ...(place !== '' && { place }) });
     }
   }
   return problems;
 }
 
-function lines(leaves: readonly SchemaLeaf[]): readonly string[] {
+interface Violation {
+  readonly line: string;
+  readonly place: string;
+}
+
+function violationsOf(leaves: readonly SchemaLeaf[]): readonly Violation[] {
   return leaves
-    .map(({ instancePath, message }) =>
-      instancePath === '' ? `the contract ${message}` : `${quote(instancePath)} ${message}`,
-    )
-    .sort()
+    .map(({ instancePath, message }) => ({
+      line: instancePath === '' ? `the contract ${message}` : `${quote(instancePath)} ${message}`,
+      place: instancePlace(instancePath),
+    }))
+    .sort((a, b) => (a.line < b.line ? -1 : a.line > b.line ? 1 : 0))
     .slice(0, MAX_VIOLATIONS);
 }

@@ -264,6 +264,68 @@ describe('files that layer 2 reads', () => {
   });
 
   it.each([
+    ['./d/x.yaml', 'write "d/x.yaml"'],
+    ['d//x.yaml', 'write "d/x.yaml"'],
+    ['d/../d/x.yaml', 'write "d/x.yaml"'],
+    ['d\\\\x.yaml', 'write "d/x.yaml"'],
+    ['d\\\\y', 'folders are separated by "/"'],
+    ['/d/x.yaml', 'a path starts in the folder of the bundle, not in that of a machine'],
+    ['C:\\\\x.yaml', 'a path starts in the folder of the bundle, not in that of a machine'],
+    ['../x.yaml', 'a path with ".." may not leave the folder of the bundle'],
+    ['d', 'it is a folder'],
+    ['.', 'it is a folder'],
+    ['d/e/', 'it is a folder'],
+    ['D/X.yaml', 'did you mean "d/x.yaml"?'],
+    ['d/x.yml', 'did you mean "d/x.yaml"?'],
+    ['other.json', 'add the file, or correct the path'],
+  ])('says of %j what may be wrong', async (ref, next) => {
+    const { errors } = await judge(`interfaces: [{name: a, type: grpc, ref: "${ref}"}]`, {
+      'd/x.yaml': 'a: 1',
+      'd/e/f.json': '{}',
+    });
+    expect(errors.map(({ message }) => message.split(', which is no file of the bundle: ')[1])).toEqual([
+      next,
+    ]);
+  });
+
+  it('says which values do not fit, and of the whole what it lacks', async () => {
+    const { errors } = await judge(
+      'configurations: [{name: a, required: true, schema: s.json, values: {POOL: x}}]',
+      { 's.json': '{"required": ["URL"], "properties": {"POOL": {"type": "integer"}}}' },
+    );
+    expect(errors.map(({ message }) => message)).toEqual([
+      'do not fit "s.json": the mapping misses URL; "/POOL" must be an integer',
+    ]);
+  });
+
+  it('says the same of schemas, and has an end to comparing them', async () => {
+    const names = Array.from({ length: 21 }, (_, at) => `{name: n${at}, required: true, schema: x.jso}`);
+    const { errors } = await judge(
+      `policies: [{name: a, schema: ./x.json}]\nconfigurations: [${names.join(', ')}]`,
+      { 'x.json': '{}' },
+    );
+    expect(told(errors)).toHaveLength(22);
+    expect(errors.filter(({ message }) => message.endsWith('did you mean "x.json"?'))).toHaveLength(20);
+    expect(errors.at(-1)?.message).toBe('names "./x.json", which is no file of the bundle: write "x.json"');
+  });
+
+  it.each([
+    [
+      'a.proto',
+      '; a .proto file is read as JSON too: name a description in JSON or YAML, such as a descriptor made of it',
+    ],
+    [
+      'a.txt',
+      '; a file that ends neither in .yaml nor in .json is read as JSON too: name a description in JSON or YAML, such as a descriptor made of it',
+    ],
+    ['a.JSON', ''],
+    ['a.yaml', ''],
+  ])('says of the broken %s which forms are read', async (ref, remedy) => {
+    const { errors } = await judge(`interfaces: [{name: a, type: grpc, ref: ${ref}}]`, { [ref]: '[' });
+    expect(/; .*$/.exec(errors[0]?.message ?? '')?.[0] ?? '').toBe(remedy);
+  });
+
+  it.each([
     ['{"a": hunter2}', 'a character is out of place'],
     ['{"a": "hunter2"} hunter2', 'it stops being JSON at character 17'],
     ['{"a": "hunter2"', 'it stops being JSON at character 15'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SchemaAnswer } from '../../../src/policies/contract/schema-checks.ts';
+import { instancePlace } from '../../../src/policies/contract/instance-place.ts';
 import { structuralFindings } from '../../../src/policies/contract/validate.ts';
 import { FewKeywords } from './few-keywords.ts';
 import { judge, resolver, told } from './validating.ts';
@@ -71,7 +72,13 @@ describe('policies with a resolver', () => {
   it('names the reference and then the policy that is not kept', async () => {
     const files = { policies: 'policies: [{name: strict, schema: s.json}]', 's.json': 'false' };
     const { errors } = await judge(one(A), {}, { resolver: resolver({ [A]: { files } }) });
-    expect(errors[0]?.message).toBe(`"${A}" → policies["strict"]: the contract is not allowed`);
+    expect(errors[0]?.message).toBe(`"${A}" → policies["strict"] ("s.json"): the contract is not allowed`);
+  });
+
+  it('names the file that the bundle of a reference has for its policy', async () => {
+    const files = { 'policy/schema.json': 'false' };
+    const { errors } = await judge(one(A), {}, { resolver: resolver({ [A]: { files } }) });
+    expect(errors[0]?.message).toContain(` ("policy/schema.json" of "${A}"): the contract is not allowed`);
   });
 
   it.each([
@@ -158,9 +165,9 @@ describe('policies with a resolver', () => {
       'a.json': '{"required": ["w"]}',
     });
     expect(errors.map(({ message }) => message)).toEqual([
-      'policies["z"]: the contract misses x',
-      'policies["z"]: the contract misses y',
-      'policies["a"]: the contract misses w',
+      'policies["z"] ("z.json"): the contract misses x',
+      'policies["z"] ("z.json"): the contract misses y',
+      'policies["a"] ("a.json"): the contract misses w',
     ]);
   });
 
@@ -285,6 +292,28 @@ describe('what has no end', () => {
   });
 });
 
+describe('the place of a violation', () => {
+  it.each([
+    ['', ''],
+    ['/service/owner', 'service.owner'],
+    ['/interfaces/10/ref', 'interfaces[10].ref'],
+    ['/extensions/acme.test~1x/y', 'extensions'],
+    ['/metadata/a~1b/c~0d', 'metadata.a/b.c~d'],
+    ['/metadata//x', 'metadata'],
+  ])('of %j is %j', (pointer, place) => {
+    expect(instancePlace(pointer)).toBe(place);
+  });
+
+  it('stands beside an empty path, where there is one', async () => {
+    const schema = '{"properties": {"service": {"required": ["owner"]}}, "required": ["workload"]}';
+    const { errors } = await judge('policies: [{name: p, schema: s.json}]', { 's.json': schema });
+    expect(errors.map(({ path, place }) => [path, place])).toEqual([
+      ['', 'service'],
+      ['', undefined],
+    ]);
+  });
+});
+
 describe('findings of a result', () => {
   it('puts errors before warnings, with what is registered of their codes', async () => {
     const result = await judge(`policies: [{name: a, ref: "${A}"}, {name: b, schema: s.json}]`, {
@@ -296,7 +325,7 @@ describe('findings of a result', () => {
         severity: 'error',
         category: 'PolicyViolation',
         contractPath: '',
-        message: 'policies["b"]: the contract is not allowed',
+        message: 'policies["b"] ("s.json"): the contract is not allowed',
         evidenceRefs: [],
       },
       {
