@@ -20,7 +20,7 @@ const INDEX_TYPES: ReadonlySet<unknown> = new Set([
   'application/vnd.docker.distribution.manifest.list.v2+json',
 ]);
 
-/** @throws GateError GATE_BUNDLE_INVALID where the bytes are no JSON object. */
+/** @throws GateError GATE_BUNDLE_INVALID where the bytes are no JSON object, or could be read in two ways. */
 export function readManifest(bytes: Uint8Array): object {
   let parsed: unknown;
   try {
@@ -30,6 +30,10 @@ export function readManifest(bytes: Uint8Array): object {
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw invalidBundle('its manifest is no JSON object');
+  // Which of the two it is would be the registry's word, or a cache's, and one digest two bundles (CVE-2021-41190).
+  const isManifest = ['layers', 'config'].some((name) => field(parsed, name) !== undefined);
+  if (isManifest && field(parsed, 'manifests') !== undefined)
+    throw invalidBundle('its manifest is an index and an image at once');
   return parsed;
 }
 

@@ -72,6 +72,17 @@ describe('pullBundle', () => {
     expect(await failure(() => pullBundle(registry, `${REPOSITORY}:1.0.0`, options))).toContain('HTTP 503');
   });
 
+  test.each(['application/vnd.oci.image.manifest.v1+json', 'application/vnd.oci.image.index.v1+json'])(
+    'refuses what is an image and an index at once, although it is sent as %s',
+    async (mediaType) => {
+      const text = JSON.stringify({ schemaVersion: 2, config: {}, layers: [{}], manifests: [{}] });
+      registry.addManifest({ bytes: Buffer.from(text), mediaType }, 'both');
+      expect(await failure(() => pullBundle(registry, `${REPOSITORY}:both`, options))).toContain(
+        'GATE_BUNDLE_INVALID: the bundle is invalid: its manifest is an index and an image at once',
+      );
+    },
+  );
+
   test('takes the child of an image index for linux/amd64, and names the index', async () => {
     const [ours, theirs] = [packed('1.0.0'), packed('2.0.0')];
     registry.add(ours);
