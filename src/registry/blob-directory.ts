@@ -12,6 +12,9 @@ import { digestOf } from './digests.ts';
 import type { Repository } from './reference.ts';
 import { readWholeFile, writeWholeFile } from './whole-files.ts';
 
+/** What we name files, the unfinished too: a directory that somebody chose may hold more, which is not ours to remove. */
+const OWN_FILE = /^[0-9a-f]{16}-sha(?:256-[0-9a-f]{64}|512-[0-9a-f]{128})(?:\.[0-9a-f-]{36}\.partial)?$/;
+
 export class BlobDirectory {
   readonly #directory: string;
   readonly #maxBytes: number;
@@ -70,6 +73,7 @@ export class BlobDirectory {
   async #sweep(): Promise<void> {
     const files: { path: string; sizeBytes: number; usedAtMs: number }[] = [];
     for (const name of await readdir(this.#directory)) {
+      if (!OWN_FILE.test(name)) continue;
       const path = join(this.#directory, name);
       // Another process may have removed it meanwhile.
       const found = await stat(path).catch(() => undefined);

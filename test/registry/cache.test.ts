@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, symlink, writeFile, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -128,6 +128,18 @@ describe('BlobDirectory', () => {
     expect(await blobs.get(repository, second)).toBeUndefined();
     expect(await blobs.get(repository, first)).toBeDefined();
     expect(await blobs.get(repository, third)).toBeDefined();
+  });
+
+  test('removes nothing that is not its own from a folder that somebody chose', async () => {
+    const folder = join(directory, 'made', 'late');
+    await blobsOf().set(repository, ...blob('a'.repeat(60)));
+    await writeFile(join(folder, 'letters.txt'), 'x'.repeat(200));
+    await utimes(join(folder, 'letters.txt'), 1, 1);
+    await clock.advance(1000);
+    await blobsOf().set(repository, ...blob('b'.repeat(60)));
+    const names = await readdir(folder);
+    expect(names).toContain('letters.txt');
+    expect(names).toHaveLength(2);
   });
 
   test('keeps nothing that is larger than all there may be, and does without a folder it cannot make', async () => {
