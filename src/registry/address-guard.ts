@@ -19,7 +19,7 @@ export interface AddressGuardOptions {
   readonly lookup?: LookupFunction;
 }
 
-/** Hosts whose address was seen to be private; more are forgotten, which only makes us stricter. */
+/** Hosts whose kind of address is known: the ones seen longest ago are forgotten. */
 const REMEMBERED_HOSTS = 1_000;
 
 export class AddressGuard {
@@ -28,6 +28,8 @@ export class AddressGuard {
   readonly #allowedHosts: ReadonlySet<string>;
   readonly #lookup: LookupFunction;
   readonly #privateHosts = new Set<string>();
+  /** Hosts that had a public address once: who they are when they answer cannot be told from the last look-up. */
+  readonly #publicHosts = new Set<string>();
 
   constructor(options: AddressGuardOptions) {
     const entries = options.allowAddresses ?? [];
@@ -104,10 +106,22 @@ export class AddressGuard {
     if (origin === 'asked') this.#remember(host, addresses);
   }
 
+  /** Private is only what never had another address, or a name with both would open the network to its outer half. */
   #remember(host: string, addresses: readonly string[]): void {
-    if (!addresses.some((address) => this.#kinds.of(plainAddress(address)) !== 'public')) return;
-    if (this.#privateHosts.size >= REMEMBERED_HOSTS) this.#privateHosts.clear();
-    this.#privateHosts.add(lowerHost(host));
+    const name = lowerHost(host);
+    if (addresses.some((address) => this.#kinds.of(plainAddress(address)) === 'public')) {
+      this.#privateHosts.delete(name);
+      addBounded(this.#publicHosts, name);
+    } else if (!this.#publicHosts.has(name)) addBounded(this.#privateHosts, name);
+  }
+}
+
+function addBounded(hosts: Set<string>, host: string): void {
+  hosts.delete(host);
+  hosts.add(host);
+  for (const oldest of hosts) {
+    if (hosts.size <= REMEMBERED_HOSTS) break;
+    hosts.delete(oldest);
   }
 }
 

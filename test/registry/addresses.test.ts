@@ -118,6 +118,22 @@ describe('the guard', () => {
     expect(guard.isPrivate('PRIVATE.test.')).toBe(true);
   });
 
+  it('takes no registry for private that has, or ever had, a public address', async () => {
+    const { guard, look } = guardOf();
+    await look('mixed.test', 'asked');
+    expect(guard.isPrivate('mixed.test')).toBe(false);
+    const turns = [['10.0.0.7'], ['8.8.8.8'], ['10.0.0.7']];
+    const rebinding = new AddressGuard({
+      lookup: (host, options, callback) => lookupOf({ [host]: turns.shift() ?? [] })(host, options, callback),
+    });
+    const seen: boolean[] = [];
+    for (let times = 0; times < 3; times += 1) {
+      await new Promise((resolve) => rebinding.lookupFor('asked')('turns.test', { all: true }, resolve));
+      seen.push(rebinding.isPrivate('turns.test'));
+    }
+    expect(seen).toEqual([true, false, false]);
+  });
+
   it('lets through what is listed, and refuses this machine to everybody else', async () => {
     for (const origin of ['asked', 'led'] as const) {
       await expect(guardOf().look('inner.test', origin)).rejects.toMatchObject({
