@@ -31,7 +31,11 @@ import {
 const ARCHIVE_BYTES = BUNDLE_TOTAL_BYTES + BUNDLE_ENTRIES * 4096;
 /** Go's limit for one extended header or long name. */
 const SPECIAL_BYTES = 1024 * 1024;
+/** All of them together: a name has 4 KiB at most, and reading records costs a hundred times what reading files does. */
+const ALL_SPECIAL_BYTES = 8 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
+/** What Node's gunzip throws where zeros end the archive and another gzip member follows in a later chunk. */
+const AFTER_END: ReadonlySet<string> = new Set(['ERR_STREAM_PUSH_AFTER_EOF', 'ERR_STREAM_PREMATURE_CLOSE']);
 
 /**
  * @param bytes the compressed or plain archive; read to its end, so that a digest over it is checked as well.
@@ -66,7 +70,7 @@ function asInvalid(error: unknown): unknown {
   if (error instanceof TarError)
     return invalidBundle(`its archive is no tar that can be read: ${error.message}`);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && code.startsWith('Z_')
+  return typeof code === 'string' && (code.startsWith('Z_') || AFTER_END.has(code))
     ? invalidBundle('its archive is no gzip that can be read, or ends too early')
     : error;
 }
@@ -113,6 +117,7 @@ class ArchiveReader {
   readonly #files = new Map<string, Uint8Array>();
   readonly #budget = new BundleBudget();
   #taken = 0;
+  #specialBytes = 0;
   #hasEnded = false;
   /** What is being collected, and what happens with it; the block of a header at first. */
   #target = new Uint8Array(BLOCK_BYTES);
@@ -207,6 +212,9 @@ class ArchiveReader {
   #takeSpecial(header: TarHeader, whenFull: (bytes: Uint8Array) => void): void {
     if (header.sizeBytes > SPECIAL_BYTES)
       throw new TarError(`an extended header is larger than ${String(SPECIAL_BYTES)} bytes`);
+    this.#specialBytes += header.sizeBytes;
+    if (this.#specialBytes > ALL_SPECIAL_BYTES)
+      throw invalidBundle(`its extended headers are larger than ${String(ALL_SPECIAL_BYTES)} bytes together`);
     this.#collectPadded(header.sizeBytes, whenFull);
   }
 

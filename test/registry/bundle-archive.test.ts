@@ -249,8 +249,16 @@ describe('what an archive may hold', () => {
       yield tarOf([CONTRACT]);
       for (;;) yield Buffer.alloc(MEBIBYTE);
     }
-    expect(await refusal(headers())).toContain('its archive holds more than');
+    expect(await refusal(headers())).toContain('its extended headers are larger than 8388608 bytes');
     expect(await refusal(zeros())).toContain('its archive holds more than');
+  });
+
+  test('refuses a second gzip member that comes after zeros, as an invalid bundle', async () => {
+    async function* members(): AsyncGenerator<Uint8Array> {
+      yield Buffer.concat([gzipSync(tarEntry(CONTRACT)), Buffer.alloc(1)]);
+      yield gzipSync(tarOf([CONTRACT]));
+    }
+    expect(await refusal(members())).toMatch(/^GATE_BUNDLE_INVALID: .*gzip/);
   });
 
   test('passes on what its source throws, and lets the source go when it stops early', async () => {
