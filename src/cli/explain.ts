@@ -3,6 +3,7 @@ import { suggest } from '../config-suggest.ts';
 import { ERROR_CODES, GateError, quote } from '../errors.ts';
 import { PREFLIGHT_CODES } from '../install/preflight/preflight-finding.ts';
 import { CONTRACT_FINDINGS } from '../policies/contract/findings.ts';
+import { CONTRACT_STATUSES } from '../policies/contract/status-ladder.ts';
 import { FINDING_CODES } from '../policies/finding.ts';
 import { LINT_CODES } from '../policies/vap/lint-finding.ts';
 import { COMMAND_FINDINGS } from './contract-findings.ts';
@@ -12,16 +13,21 @@ import type { Surroundings } from './surroundings.ts';
 
 interface Explained extends Explanation {
   readonly code: string;
-  /** What has the code: an error of ours, a denial, or a finding of a contract, of lint or of preflight. */
-  readonly of: 'error' | 'denial' | 'finding' | 'lint' | 'preflight';
+  /** What has the code: an error of ours, a denial, a contract, or a finding of a contract, of lint or of preflight. */
+  readonly of: 'error' | 'denial' | 'status' | 'finding' | 'lint' | 'preflight';
   /** What is done with the error, or how severe the finding is. */
   readonly kind?: string;
+}
+
+interface Group {
+  readonly heading: string;
+  readonly codes: readonly Explained[];
 }
 
 export function define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void {
   command.argument(
     '[code]',
-    'a code as errors, denials and findings of contracts, lint and preflight have it; without it, all of them',
+    'a code of an error, a denial or a finding (contracts, lint, preflight), or a status; without it, all of them',
   );
   addOutputOption(command);
   command.addHelpText(
@@ -31,15 +37,16 @@ The texts are those of docs/errors.md, docs/findings.md, docs/lint.md and docs/p
 
 Examples:
   pacto-gate explain INTERFACE_ABSENT
+  pacto-gate explain Unknown
   pacto-gate explain LINT_FIELD_UNGUARDED
   pacto-gate explain GATE_UNSYNCED
   pacto-gate explain`,
   );
   command.action(async (code: string | undefined, { output }: { readonly output: OutputFormat }) => {
-    const all = await explained();
+    const groups = await explained();
+    const all = groups.flatMap(({ codes }) => codes);
     if (code === undefined) {
-      const rows = all.map((one) => [one.code, one.kind ?? one.of, one.summary]);
-      await show(around, output, all, table(rows));
+      await show(around, output, all, groups.map(listOf).join('\n\n'));
     } else {
       const one = find(all, code);
       await show(around, output, one, textOf(one));
@@ -48,26 +55,64 @@ Examples:
   });
 }
 
-async function explained(): Promise<readonly Explained[]> {
-  const { errors, denials, contracts, commands, lint, preflight } = await readExplanations();
+async function explained(): Promise<readonly Group[]> {
+  const { errors, denials, statuses, contracts, commands, lint, preflight } = await readExplanations();
+  const group = (heading: string, codes: readonly Explained[]): Group => ({ heading, codes });
+  const names = Object.fromEntries(CONTRACT_STATUSES.map((status) => [status, status]));
   return [
-    ...explain(FINDING_CODES, denials, () => ({ of: 'denial' })),
-    ...explain(ERROR_CODES, errors, (kind) => ({ of: 'error', kind })),
-    ...explain(severitiesOf(CONTRACT_FINDINGS), contracts, (kind) => ({ of: 'finding', kind })),
-    ...explain(COMMAND_FINDINGS, commands, () => ({ of: 'finding', kind: 'error' })),
-    ...explain(LINT_CODES, lint, (kind) => ({ of: 'lint', kind })),
-    ...explain(PREFLIGHT_CODES, preflight, (kind) => ({ of: 'preflight', kind })),
+    group(
+      'Denials of requests',
+      explain(FINDING_CODES, denials, () => ({ of: 'denial' })),
+    ),
+    group(
+      'Errors, and what is done with each',
+      explain(ERROR_CODES, errors, (kind) => ({ of: 'error', kind })),
+    ),
+    group(
+      'Statuses of contracts',
+      explain(names, statuses, () => ({ of: 'status' })),
+    ),
+    group(
+      'Findings of contracts',
+      explain(severitiesOf(CONTRACT_FINDINGS), contracts, (kind) => ({ of: 'finding', kind })),
+    ),
+    group(
+      'Findings of commands about contracts',
+      explain(COMMAND_FINDINGS, commands, (_what, { text }) => ({ of: 'finding', kind: severityIn(text) })),
+    ),
+    group(
+      'Findings of lint',
+      explain(LINT_CODES, lint, (kind) => ({ of: 'lint', kind })),
+    ),
+    group(
+      'Findings of preflight',
+      explain(PREFLIGHT_CODES, preflight, (kind) => ({ of: 'preflight', kind })),
+    ),
   ];
+}
+
+/** A group for a person: its heading, and a row for each. */
+function listOf({ heading, codes }: Group): string {
+  const rows = codes.map(({ code, kind, summary }) =>
+    kind === undefined ? [code, summary] : [code, kind, summary],
+  );
+  return `${heading}:\n${table(rows).replace(/^/gm, '  ')}`;
+}
+
+/** Of a section of docs/findings.md, which begins with it: `Warning. …`. */
+function severityIn(text: string): string {
+  const [severity = 'error'] = /^\w+/.exec(text) ?? [];
+  return severity.toLowerCase();
 }
 
 function explain(
   codes: Readonly<Record<string, string>>,
   explanations: ReadonlyMap<string, Explanation>,
-  of: (value: string) => Pick<Explained, 'of' | 'kind'>,
+  of: (value: string, explanation: Explanation) => Pick<Explained, 'of' | 'kind'>,
 ): readonly Explained[] {
   return Object.entries(codes).flatMap(([code, value]) => {
     const explanation = explanations.get(code);
-    return explanation === undefined ? [] : [{ code, ...of(value), ...explanation }];
+    return explanation === undefined ? [] : [{ code, ...of(value, explanation), ...explanation }];
   });
 }
 
@@ -82,7 +127,9 @@ function find(all: readonly Explained[], text: string): Explained {
     .replace(/^\[|\]$/g, '')
     .replace(/[\s-]+/g, '_')
     .toUpperCase();
-  const found = all.find((one) => one.code === code);
+  // `NonCompliant` as `non-compliant`, too.
+  const plainly = (written: string): string => written.replaceAll('_', '').toUpperCase();
+  const found = all.find((one) => plainly(one.code) === plainly(code));
   if (found !== undefined) return found;
   const codes = all.map((one) => one.code);
   const near = codes.filter((one) => one.includes(code) || code.includes(one));

@@ -21,6 +21,8 @@ export interface Background {
 export interface Explanations {
   readonly errors: ReadonlyMap<string, Explanation>;
   readonly denials: ReadonlyMap<string, Explanation>;
+  /** Statuses of contracts. */
+  readonly statuses: ReadonlyMap<string, Explanation>;
   /** Findings of contracts. */
   readonly contracts: ReadonlyMap<string, Explanation>;
   /** What commands find beside. */
@@ -36,6 +38,7 @@ export async function readExplanations(): Promise<Explanations> {
   return {
     errors: sectionsOf(errors, 'Errors'),
     denials: sectionsOf(errors, 'Denials'),
+    statuses: sectionsOf(findings, 'Statuses'),
     contracts: sectionsOf(findings, 'Findings'),
     commands: sectionsOf(findings, 'Findings of commands'),
     lint: sectionsOf(lint, 'Findings'),

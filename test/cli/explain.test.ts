@@ -3,6 +3,7 @@ import { COMMAND_FINDINGS } from '../../src/cli/contract-findings.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { PREFLIGHT_CODES } from '../../src/install/preflight/preflight-finding.ts';
 import { CONTRACT_FINDINGS } from '../../src/policies/contract/findings.ts';
+import { CONTRACT_STATUSES } from '../../src/policies/contract/status-ladder.ts';
 import { FINDING_CODES } from '../../src/policies/finding.ts';
 import { LINT_CODES } from '../../src/policies/vap/lint-finding.ts';
 import { runCommand } from './run-command.ts';
@@ -16,6 +17,7 @@ interface Explained {
 const CODES = [
   FINDING_CODES,
   ERROR_CODES,
+  Object.fromEntries(CONTRACT_STATUSES.map((status) => [status, status])),
   CONTRACT_FINDINGS,
   COMMAND_FINDINGS,
   LINT_CODES,
@@ -30,14 +32,27 @@ describe('explain', () => {
     expect(all.map((one) => one.code)).toEqual(CODES);
     const unsaid = all.filter(({ summary, text }) => summary.length < 10 || text.length < summary.length);
     expect(unsaid).toEqual([]);
-    const { out: text } = await runCommand(['explain']);
-    expect(text.trimEnd().split('\n')).toHaveLength(CODES.length);
+  });
+
+  it('lists them for a person below headings, in the same order', async () => {
+    const { out } = await runCommand(['explain']);
+    const listed = [...out.matchAll(/^ {2}(\w+) {2}/gm)].map(([, code]) => code);
+    expect(listed).toEqual(CODES);
+    expect(out.match(/^\S.*$/gm)).toEqual([
+      'Denials of requests:',
+      'Errors, and what is done with each:',
+      'Statuses of contracts:',
+      'Findings of contracts:',
+      'Findings of commands about contracts:',
+      'Findings of lint:',
+      'Findings of preflight:',
+    ]);
   });
 
   it.each(CODES)('explains %s', async (code) => {
     const ran = await runCommand(['explain', code]);
     expect(ran).toMatchObject({ code: 0, err: '' });
-    expect(ran.out).toMatch(new RegExp(`^${code} \\((?:error|denial|finding|lint|preflight)`));
+    expect(ran.out).toMatch(new RegExp(`^${code} \\((?:error|denial|status|finding|lint|preflight)`));
     expect(ran.out).not.toContain('\n### ');
   });
 
@@ -82,6 +97,26 @@ describe('explain', () => {
   ])('shows what to do about the finding %s of a contract', async (code, of, part) => {
     const { out } = await runCommand(['explain', code]);
     expect(out).toContain(`${code} ${of}\n`);
+    expect(out).toContain(part);
+  });
+
+  it.each([
+    ['LOCAL_REFERENCE', '(finding, warning)'],
+    ['READINESS_GATE_UNMET', '(finding, error)'],
+  ])('says how severe the finding %s of a command is', async (code, of) => {
+    expect((await runCommand(['explain', code])).out).toContain(`${code} ${of}\n`);
+  });
+
+  it.each([
+    ['Unknown', 'Unknown', 'registry is away'],
+    ['unknown', 'Unknown', 'registry is away'],
+    ['NonCompliant', 'NonCompliant', 'violation'],
+    ['non-compliant', 'NonCompliant', 'violation'],
+    ['[NotEvaluated]', 'NotEvaluated', 'without evidence'],
+  ])('explains the status written %s', async (written, status, part) => {
+    const { code, out } = await runCommand(['explain', written]);
+    expect(code).toBe(0);
+    expect(out).toContain(`${status} (status)\n`);
     expect(out).toContain(part);
   });
 
