@@ -26,6 +26,8 @@ export interface Said {
   readonly severity: Severity;
   /** In the contract; empty where it is about the whole. */
   readonly path: string;
+  /** What it is about where the path, as upstream has it, says nothing. */
+  readonly place?: string;
   readonly message: string;
   /** In the contract's file, as far as it is known. */
   readonly line?: number;
@@ -46,17 +48,19 @@ export function placed(said: readonly Said[], { written, overridden }: Lines): r
   const places = new ContractPlaces(written);
   const now = overridden === undefined ? undefined : new ContractPlaces(overridden);
   return said.map((one) => {
-    if (one.line !== undefined || (now !== undefined && now.textAt(one.path) !== places.textAt(one.path))) {
+    const path = one.place ?? one.path;
+    if (one.line !== undefined || (now !== undefined && now.textAt(path) !== places.textAt(path))) {
       return one;
     }
-    const place = places.of(one.path);
+    const place = places.of(path);
     return place === undefined ? one : { ...one, ...place };
   });
 }
 
 /** `  error    interfaces[0].ref (line 12): … [FILE_NOT_FOUND]`: one line each. */
 export function linesOf(said: readonly Said[]): readonly string[] {
-  return said.map(({ code, severity, path, message, line }) => {
+  return said.map(({ code, severity, path: written, place, message, line }) => {
+    const path = place ?? written;
     const at = line === undefined ? '' : `line ${String(line)}`;
     const where = path === '' ? at : at === '' ? path : `${path} (${at})`;
     const text = `${where === '' ? '' : `${where}: `}${message.replaceAll('\n', ' ')}`;
@@ -67,10 +71,10 @@ export function linesOf(said: readonly Said[]): readonly string[] {
 const LEVELS = { error: 'error', warning: 'warning', unknown: 'warning', info: 'note' } as const;
 
 export function sarifOf(said: readonly Said[], file: string): readonly SarifResult[] {
-  return said.map(({ code, severity, path, message, line, column }) => ({
+  return said.map(({ code, severity, path, place, message, line, column }) => ({
     code,
     level: LEVELS[severity],
-    message: path === '' ? message : `${path}: ${message}`,
+    message: (place ?? path) === '' ? message : `${place ?? path}: ${message}`,
     file,
     ...(line !== undefined && { line }),
     ...(column !== undefined && { column }),
@@ -115,6 +119,7 @@ export function saidOf({ errors, warnings }: ValidationResult): readonly Said[] 
     severity: CONTRACT_FINDINGS[problem.code].severity,
     path: problem.path,
     message: problem.message,
+    ...(problem.place !== undefined && { place: problem.place }),
   });
   return [...errors.map(said), ...warnings.map(said)];
 }

@@ -45,7 +45,7 @@ export class ContractPlaces {
       if (next === undefined) return undefined;
       node = next.value;
     }
-    return JSON.stringify(node);
+    return JSON.stringify(node, sortedKeys);
   }
 
   #parse(): Node | null {
@@ -94,4 +94,10 @@ function stepInto(
   const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step.key);
   if (pair === undefined || !isScalar(pair.key)) return undefined;
   return { shown: pair.key, value: pair.value as Node | null };
+}
+
+/** Overrides are written back in the order of keys. */
+function sortedKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

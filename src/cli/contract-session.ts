@@ -8,7 +8,7 @@ import { bestTag } from '../policies/contract/best-tag.ts';
 import { CONTRACT_FILE, type BundleFiles } from '../policies/contract/bundle-files.ts';
 import type { Contract } from '../policies/contract/contract.ts';
 import type { ContractDocument } from '../policies/contract/document.ts';
-import { load } from '../policies/contract/load.ts';
+import { failureText, load } from '../policies/contract/load.ts';
 import { override } from '../policies/contract/overrides.ts';
 import type { PolicyResolution, PolicyResolver } from '../policies/contract/policy-layer.ts';
 import { pullBundle } from '../registry/pull.ts';
@@ -107,7 +107,7 @@ export class ContractSession {
         const loaded = load(given.text);
         return loaded.ok
           ? { ok: true, bundle: { contract: loaded.contract, files: given.files, base: given.base } }
-          : { ok: false, reason: `its contract does not load: ${loaded.reason}` };
+          : { ok: false, reason: `its contract does not load: ${failureText(loaded)}` };
       } catch (error) {
         this.#hasUnanswered ||= !(error instanceof GateError) || error.disposition !== 'input';
         return { ok: false, reason: messageOf(error) };

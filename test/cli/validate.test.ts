@@ -13,6 +13,7 @@ service: {name: cart, version: 1.4.0, owner: {team: shop}}
 interfaces: [{name: web, type: openapi, ref: web.yaml}]
 readiness: {expires: "2027-06-30", claims: [{id: a, type: url, status: done, evidence: x, weight: 1}]}
 `;
+const CART = 'examples/contracts/cart';
 const FILES: Readonly<Record<string, string>> = {
   'good/pacto.yaml': GOOD,
   'good/web.yaml': 'openapi: 3.1.0\n',
@@ -118,6 +119,11 @@ describe('validate', () => {
     expect(ran.out).toContain(`warning  dependencies[0].ref: `);
     expect(ran.out).toContain(`[${code}]`);
     expect(ran.code).toBe(0);
+  });
+
+  it('tells the line of what a policy is about', async () => {
+    const ran = await runCommand(['validate', CART, '--values', 'examples/contracts/stricter.yaml']);
+    expect(ran.out).toContain('service.owner (line 6): policies["owned-by-a-person"]');
   });
 
   it('tells the lines of what an override left alone', async () => {
