@@ -6,6 +6,7 @@ const MAX_TOLD = 5;
 interface Fault {
   readonly said: string;
   readonly line: number | undefined;
+  /** Undefined for the contract itself. */
   readonly path: string | undefined;
 }
 
@@ -14,10 +15,10 @@ export class Faults {
   readonly #told: Fault[] = [];
   #count = 0;
 
-  /** @param path undefined for the contract itself */
-  add(said: string, line: number | undefined, path: string | undefined): void {
+  /** @param tell is not asked for a fault that is only counted: there may be a hundred thousand */
+  add(tell: () => Fault): void {
     this.#count += 1;
-    if (this.#told.length < MAX_TOLD) this.#told.push({ said, line, path });
+    if (this.#told.length < MAX_TOLD) this.#told.push(tell());
   }
 
   /** @throws YamlProblem with the place of the first, and with the others in its reason */

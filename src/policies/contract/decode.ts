@@ -135,7 +135,7 @@ class Decoder {
       this.#part(root, CONTRACT, into);
     } catch (error) {
       if (!(error instanceof YamlProblem)) throw error;
-      this.#faults.add(error.said, error.line, this.#path());
+      this.#faults.add(() => ({ said: error.said, line: error.line, path: this.#path() }));
     }
     this.#faults.throwAny();
   }
@@ -167,7 +167,7 @@ class Decoder {
       merged?.add(name);
       const field = part.get(name);
       if (field === undefined) {
-        this.#faults.add(notAField(name, part), key.line, this.#path());
+        this.#faults.add(() => ({ said: notAField(name, part), line: key.line, path: this.#path() }));
         continue;
       }
       if (done.has(name)) {
@@ -261,9 +261,11 @@ class Decoder {
   }
 
   #wrongKind(node: YamlNode, due: string, why = ''): undefined {
-    const path = this.#path();
-    const said = `must be ${due}, but is ${found(node)}${why}`;
-    this.#faults.add(path === undefined ? `the contract ${said}` : said, node.line, path);
+    this.#faults.add(() => {
+      const path = this.#path();
+      const said = `must be ${due}, but is ${found(node)}${why}`;
+      return { said: path === undefined ? `the contract ${said}` : said, line: node.line, path };
+    });
   }
 
   /** `interfaces[0].ref`; undefined for the contract itself. */
