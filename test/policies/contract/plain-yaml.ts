@@ -1,6 +1,6 @@
 /** Texts on which the reader of plain YAML is compared with the `yaml` package, and ways to spoil them. */
 import { readFileSync } from 'node:fs';
-import { array, constantFrom, double, integer, oneof, option, record } from 'fast-check';
+import { array, constantFrom, double, integer, oneof, option, record, tuple } from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import { typicalBundle } from '../../bench/contracts/bundles.ts';
 
@@ -176,3 +176,9 @@ export function spoiled(texts: readonly string[]): Arbitrary<string> {
     changes: array(oneof(CHARACTERS, BORDERS, BORDERS, LINES), { maxLength: 4 }),
   }).map(({ text, excerpt, changes }) => changes.reduce((before, change) => change(before), excerpt(text)));
 }
+
+/** A few pieces in a row, below a key in most cases. */
+export const assembled: Arbitrary<string> = tuple(
+  constantFrom('', 'a: ', 'a:\n  ', '- '),
+  array(PIECE, { minLength: 1, maxLength: 8 }),
+).map(([start, pieces]) => start + pieces.join(''));
