@@ -8,7 +8,7 @@ const MB = 1_000_000;
 const SHARED_KINDS = 20;
 
 const TYPICAL_LIMIT_MS = 2;
-/** The YAML is read by that package; all that is ours must not cost more than half of it again. */
+/** All three layers must not cost more than this share of what the `yaml` package alone takes to read the texts. */
 const YAML_LIMIT = 1.5;
 const FLEET_LIMIT_SECONDS = 2;
 const TAGS_LIMIT_MS = 20;

@@ -67,7 +67,7 @@ describe('plain YAML', () => {
     ['a colon before a bracket', 'a: {b:}\n'],
     ['a colon before a comma', 'a: [b:, c]\n'],
     ['a question mark in brackets', 'a: [b?c]\n'],
-    ['a comment in brackets', 'a: [b #]\n]\n'],
+    ['a comment in brackets', 'a: [b #c]\n'],
     ['a comment in a quote’s reach', 'a: "b"# c\n'],
     ['a block with its indentation given', 'a: |1\n  b\n'],
     ['a block that keeps its line ends', 'a: |+\n  b\n\n'],
