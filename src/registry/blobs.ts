@@ -4,6 +4,7 @@ import { headerOf, pieces } from './bodies.ts';
 import { isDigest, RunningDigest } from './digests.ts';
 import { PassingFailure, type Subject, wrongAnswer } from './failures.ts';
 import { type Repository, showReference } from './reference.ts';
+import { SpentBytes } from './spent-bytes.ts';
 import type { Ask, Transport } from './transport.ts';
 
 export interface BlobDescriptor {
@@ -91,13 +92,17 @@ async function* verified(
   subject: Subject,
 ): AsyncGenerator<Uint8Array, void> {
   const running = new RunningDigest(digest);
+  const spent = new SpentBytes();
   let bytes = 0;
   let held: Uint8Array | undefined;
   for await (const piece of source) {
     bytes += piece.length;
     if (bytes > size) throw wrongAnswer(subject, `has more than the ${size} bytes announced`);
     running.add(piece);
-    if (held !== undefined) yield held;
+    if (held !== undefined) {
+      yield held;
+      spent.add(held.length);
+    }
     held = piece;
   }
   if (bytes !== size) throw wrongAnswer(subject, `ends after ${bytes} of ${size} bytes`);
