@@ -1,36 +1,32 @@
 /** What packing leaves out: `.pactoignore`, in gitignore's syntax (contract.md §12.2). */
-import ignore from 'ignore';
-
 import { BUNDLE_CONTRACT, invalidBundle } from './bundle-limits.ts';
+import { IgnorePatterns } from './ignore-patterns.ts';
 
 export const IGNORE_FILE = '.pactoignore';
 /** Never in a bundle, whatever the file re-includes. */
 const ALWAYS: readonly string[] = ['.git/', IGNORE_FILE, '.DS_Store'];
-/** The patterns become regular expressions of the host: more than anybody writes is refused. */
 const MAX_FILE_BYTES = 64 * 1024;
-const MAX_WILDCARDS = 16;
+/** A second or two; a hundred patterns such as `*.log` on as many files as there may be take less than half of it. */
+const MAX_STEPS = 100_000_000;
 
 /** @returns whether packing leaves a path out; of a directory with `/` at its end. */
 export type IgnoreRule = (path: string) => boolean;
 
 /**
  * @param text of the ignore file; undefined where the folder has none.
- * @throws GateError GATE_BUNDLE_INVALID where the file is too large or a line has too many wildcards.
+ * @throws GateError GATE_BUNDLE_INVALID where the file is too large; and so does the rule where its patterns on all paths
+ *   take too long.
  */
 export function ignoreRule(text: string | undefined): IgnoreRule {
-  const always = ignore({ ignorecase: false }).add([...ALWAYS]);
-  const chosen = ignore({ ignorecase: false });
-  if (text !== undefined) {
-    if (text.length > MAX_FILE_BYTES)
-      throw invalidBundle(`${IGNORE_FILE} is larger than ${String(MAX_FILE_BYTES)} characters`);
-    for (const [at, line] of text.split(/\r?\n/).entries()) {
-      if ((line.match(/[*?[]/g) ?? []).length > MAX_WILDCARDS)
-        throw invalidBundle(
-          `${IGNORE_FILE} line ${String(at + 1)} has more than ${String(MAX_WILDCARDS)} wildcards`,
-        );
-      chosen.add(line);
-    }
-  }
+  if (text !== undefined && text.length > MAX_FILE_BYTES)
+    throw invalidBundle(`${IGNORE_FILE} is larger than ${String(MAX_FILE_BYTES)} characters`);
+  const tooSlow = (): Error =>
+    invalidBundle(
+      `the patterns of ${IGNORE_FILE} take too long on all its entries: need fewer or simpler ones`,
+    );
+  const always = new IgnorePatterns(ALWAYS, MAX_STEPS, tooSlow);
+  const lines = (text ?? '').replace(/^\uFEFF/, '').split(/\r?\n/);
+  const chosen = new IgnorePatterns(lines, MAX_STEPS, tooSlow);
   return (path) => path !== BUNDLE_CONTRACT && (always.ignores(path) || chosen.ignores(path));
 }
 
