@@ -26,12 +26,14 @@ export interface RegistryOptions {
 }
 
 export interface RegistryLimits {
-  /** For one call with its retries; a blob's own bytes have their time apart. */
+  /** For one call with its retries, and for all pages of a list; a blob's own bytes have their time apart. */
   readonly totalMs: number;
   /** Until a connection is there, until an answer begins, and between two pieces of it. */
   readonly idleMs: number;
   /** A body that comes slower than this, measured over the time we wait for it, is given up. */
   readonly bytesPerSecond: number;
+  /** A body is waited for no longer than this, however fast it comes; a call holds its turn as long. */
+  readonly bodyMs: number;
   readonly attempts: number;
   readonly manifestBytes: number;
   readonly tagPageBytes: number;
@@ -50,6 +52,8 @@ export const REGISTRY_LIMITS: RegistryLimits = {
   // What a hanging server may cost (platform.md §1.2).
   idleMs: 5_000,
   bytesPerSecond: 16 * 1024,
+  // The largest blob at 110 kB a second; at 16 KiB a second it would hold its turn for more than an hour.
+  bodyMs: 600_000,
   attempts: 4,
   // The distribution specification asks registries to take manifests of at least this size.
   manifestBytes: 4 * MIB,

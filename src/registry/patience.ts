@@ -91,8 +91,8 @@ export class Patience {
   }
 
   #allowanceMs(): number {
-    const { idleMs, bytesPerSecond } = this.#limits;
-    const earnedMs = idleMs + (this.#bytes / bytesPerSecond) * 1000 - this.#waitedMs;
+    const { idleMs, bytesPerSecond, bodyMs } = this.#limits;
+    const earnedMs = Math.min(idleMs + (this.#bytes / bytesPerSecond) * 1000, bodyMs) - this.#waitedMs;
     return Math.max(0, Math.min(idleMs, earnedMs));
   }
 

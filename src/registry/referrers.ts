@@ -19,15 +19,32 @@ const INDEX = 'application/vnd.oci.image.index.v1+json';
 /** A manifest has a handful of referrers; one with more than this is not read. */
 const MOST_REFERRERS = 10_000;
 
-export async function listReferrers(
+type Call = Pick<Ask, 'sources' | 'signal'>;
+type Exact = Repository & { readonly digest: string };
+
+/** The pages, and the tag after them, have one time together. */
+export function listReferrers(
   transport: Transport,
-  subject: Repository & { readonly digest: string },
+  subject: Exact,
   artifactType: string | undefined,
   limits: RegistryLimits,
-  call: Pick<Ask, 'sources' | 'signal'>,
+  call: Call,
+): Promise<readonly Descriptor[]> {
+  const about: Subject = { reference: showReference(subject), wanted: 'the list of referrers' };
+  return transport.together(about, call.signal, (signal) =>
+    allPages(transport, subject, artifactType, limits, { ...call, signal }, about),
+  );
+}
+
+async function allPages(
+  transport: Transport,
+  subject: Exact,
+  artifactType: string | undefined,
+  limits: RegistryLimits,
+  call: Call,
+  about: Subject,
 ): Promise<readonly Descriptor[]> {
   const { registry, repository, digest } = subject;
-  const about: Subject = { reference: showReference(subject), wanted: 'the list of referrers' };
   const ask = (at: string | URL): Promise<Whole> =>
     transport.whole(
       {

@@ -7,17 +7,31 @@ import type { Ask, Transport } from './transport.ts';
 /** Fewer pages where the registry heeds it. */
 const PAGE_SIZE = 1_000;
 
+type Call = Pick<Ask, 'sources' | 'signal'>;
+
 /**
- * All tags, each once, in the order of the registry; what is no tag is left out.
+ * All tags, each once, in the order of the registry; what is no tag is left out. The pages have one time together.
  * @throws GateError GATE_REGISTRY_ANSWER where there are too many, or pages without end.
  */
-export async function listTags(
+export function listTags(
   transport: Transport,
   repository: Repository,
   limits: RegistryLimits,
-  call: Pick<Ask, 'sources' | 'signal'>,
+  call: Call,
 ): Promise<readonly string[]> {
   const subject: Subject = { reference: showReference(repository), wanted: 'the list of tags' };
+  return transport.together(subject, call.signal, (signal) =>
+    allPages(transport, repository, limits, { ...call, signal }, subject),
+  );
+}
+
+async function allPages(
+  transport: Transport,
+  repository: Repository,
+  limits: RegistryLimits,
+  call: Call,
+  subject: Subject,
+): Promise<readonly string[]> {
   const tags = new Set<string>();
   let at = transport.urlOf(repository, `tags/list?n=${PAGE_SIZE}`);
   const seen = new Set([at.href]);

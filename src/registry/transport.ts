@@ -103,6 +103,19 @@ export class Transport {
     return this.#retrying(ask, (signal) => this.#open(ask, signal));
   }
 
+  /**
+   * Several questions with one end for all of them, each with its own limits below it.
+   * @param run gets the signal that its questions are to have.
+   */
+  together<T>(
+    subject: Subject,
+    signal: AbortSignal | undefined,
+    run: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { clock, random, limits } = this.#settings;
+    return retrying({ clock, random, attempts: 1, totalMs: limits.totalMs, subject, signal }, run);
+  }
+
   close(): Promise<void> {
     return this.#dialer.close();
   }

@@ -14,7 +14,14 @@ import {
   type ScriptedRegistry,
   sha256,
 } from '../support/registry/scripted-registry.ts';
-import { at, clientOfTest, everythingOf, NAME, registryOfTest } from '../support/registry/scripted-client.ts';
+import {
+  at,
+  clientOfTest,
+  everythingOf,
+  NAME,
+  registryOfTest,
+  wholeOf,
+} from '../support/registry/scripted-client.ts';
 import { newTestTls } from '../support/tls.ts';
 import { until } from '../support/until.ts';
 
@@ -103,6 +110,46 @@ describe('a registry that hangs', () => {
       await clock.advance(60_000);
     }
     expect(bytes).toBe(BLOB.length);
+  });
+
+  it('is given up where a blob comes fast enough, and takes longer than any may', async () => {
+    const clock = new FakeClock();
+    const registry = await registryOfTest();
+    let drip: () => void = () => undefined;
+    registry.on(BLOB_PATH, (_asked, response) => {
+      response.writeHead(200, { 'content-length': String(BLOB.length) });
+      drip = () => void response.write(BLOB.subarray(0, 1_000));
+      drip();
+    });
+    const limits = { idleMs: 60_000, bytesPerSecond: 1, bodyMs: 10_000 };
+    const descriptor = { digest: sha256(BLOB), size: BLOB.length };
+    const call = watched(wholeOf(clientOfTest(registry, { clock, limits }).blob(at(registry), descriptor)));
+    await asked(registry, 1);
+    for (let seconds = 0; seconds < 15 && !call.settled(); seconds++) {
+      await clock.advance(1_000);
+      drip();
+    }
+    await until('the call is given up', call.settled);
+    expect(await call.failure).toMatchObject({ code: 'GATE_REGISTRY_UNREACHABLE' });
+  });
+
+  it.each([
+    ['tags', `/v2/${NAME}/tags/list`, '{"tags":["a"]}'],
+    ['referrers', `/v2/${NAME}/referrers/${sha256(MANIFEST)}`, '{"manifests":[]}'],
+  ] as const)('is given up where the pages of %s come one by one for too long', async (list, path, page) => {
+    const clock = new FakeClock();
+    const registry = await registryOfTest();
+    registry.on(`GET ${path}`, (one, response) => {
+      const link = `<${path}?page=${String(registry.asked.length)}>; rel="next"`;
+      void clock.advance(3_000).then(() => answer(200, page, { link })(one, response));
+    });
+    const client = clientOfTest(registry, { clock });
+    await expect(client[list](at(registry, sha256(MANIFEST)))).rejects.toMatchObject({
+      code: 'GATE_REGISTRY_UNREACHABLE',
+      message: expect.stringContaining('no whole answer within 60000 ms'),
+    });
+    expect(registry.asked).toHaveLength(20);
+    expect(clock.waiting).toBe(0);
   });
 
   it('does not keep another registry waiting', async () => {
