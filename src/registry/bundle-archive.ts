@@ -2,10 +2,8 @@
  * Reading the archive of a bundle: a tar, gzip or plain, that somebody hostile may have made (contract.md §11.3). Limits
  * hold while it streams, before memory is taken, so that a bomb stops at the first breach. Nothing is written to disk.
  */
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
-import { createGunzip } from 'node:zlib';
+import { createGunzip, type Gunzip } from 'node:zlib';
 
 import { GateError, quote } from '../errors.ts';
 import {
@@ -34,8 +32,6 @@ const SPECIAL_BYTES = 1024 * 1024;
 /** All of them together: a name has 4 KiB at most, and reading records costs a hundred times what reading files does. */
 const ALL_SPECIAL_BYTES = 8 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** What Node's gunzip throws where zeros end the archive and another gzip member follows in a later chunk. */
-const AFTER_END: ReadonlySet<string> = new Set(['ERR_STREAM_PUSH_AFTER_EOF', 'ERR_STREAM_PREMATURE_CLOSE']);
 
 /**
  * @param bytes the compressed or plain archive; read to its end, so that a digest over it is checked as well.
@@ -48,17 +44,9 @@ export async function readBundleArchive(
   const source = bytes instanceof Uint8Array ? inTurns(bytes) : bytes;
   const { isGzip, whole } = await peeked(source);
   const reader = new ArchiveReader();
-  const take = async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {
-    for await (const chunk of chunks) reader.take(chunk);
-  };
   try {
-    if (isGzip)
-      await pipeline(
-        Readable.from(whole, { objectMode: true, highWaterMark: 1 }),
-        createGunzip({ chunkSize: CHUNK_BYTES }),
-        take,
-      );
-    else await take(whole);
+    if (isGzip) await takeUnpacked(whole, reader);
+    else await takeAll(whole, reader);
     return reader.finish();
   } catch (error) {
     throw asInvalid(error);
@@ -70,9 +58,53 @@ function asInvalid(error: unknown): unknown {
   if (error instanceof TarError)
     return invalidBundle(`its archive is no tar that can be read: ${error.message}`);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && (code.startsWith('Z_') || AFTER_END.has(code))
+  return typeof code === 'string' && code.startsWith('Z_')
     ? invalidBundle('its archive is no gzip that can be read, or ends too early')
     : error;
+}
+
+async function takeAll(chunks: AsyncIterable<Uint8Array>, reader: ArchiveReader): Promise<void> {
+  for await (const chunk of chunks) reader.take(chunk);
+}
+
+/**
+ * Members of a gzip one after another, and zeros behind them as padding. What gunzip does with anything behind zeros
+ * depends on where its chunks end, so that it is not asked: it is refused.
+ */
+async function takeUnpacked(source: AsyncIterable<Uint8Array>, reader: ArchiveReader): Promise<void> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  const unpacked = takeAll(gunzip, reader);
+  // Where the source fails first nobody waits for it.
+  unpacked.catch(() => undefined);
+  let givenBytes = 0;
+  let isOver = false;
+  try {
+    for await (const chunk of source) {
+      let padding = chunk;
+      if (!isOver) {
+        givenBytes += chunk.length;
+        await Promise.race([written(gunzip, chunk), unpacked]);
+        const leftBytes = givenBytes - gunzip.bytesWritten;
+        isOver = leftBytes > 0;
+        padding = chunk.subarray(chunk.length - leftBytes);
+      }
+      if (padding.some((byte) => byte !== 0))
+        throw invalidBundle('something stands behind the end of its gzip');
+    }
+    if (!isOver) gunzip.end();
+    await unpacked;
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+function written(gunzip: Gunzip, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    gunzip.write(chunk, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
 }
 
 /** What is in memory already would else be read in one turn: ten thousand headers take a tenth of a second. */
