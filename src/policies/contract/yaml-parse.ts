@@ -40,11 +40,30 @@ export function parseAnyYaml(source: string): YamlNode | undefined {
   const document = firstDocument(text, lines);
   if (document === undefined) return undefined;
   const problem = document.errors.find(({ message }) => !TAKEN_ANYWAY.test(message));
-  if (problem !== undefined) {
-    const { said, offset } = slipOf(problem, text);
-    throw new YamlProblem(said, { line: lines.linePos(offset).line });
-  }
+  if (problem !== undefined) throw faultOf(problem, text, lines);
   return new Reader(text, lines).read(document.contents);
+}
+
+function faultOf(problem: Parameters<typeof slipOf>[0], text: string, lines: LineCounter): YamlProblem {
+  const { said, offset } = slipOf(problem, text);
+  return new YamlProblem(said, { line: lines.linePos(offset).line });
+}
+
+type Source = number | readonly [number, number] | { readonly offset: number };
+
+/**
+ * The package makes an error, with its stack, of each of the hundred thousands of faults that a text may have, which takes
+ * half a minute. This is a field that its types call private: were it none, all would be made, and the first found later.
+ */
+function stopAtFirstFault(composer: Composer, text: string, lines: LineCounter): void {
+  let first: YamlProblem | undefined;
+  Reflect.set(composer, 'onError', (source: Source, code: string, message: string, isWarning?: boolean) => {
+    if (isWarning === true || TAKEN_ANYWAY.test(message)) return;
+    const [offset] = typeof source === 'number' ? [source] : 'offset' in source ? [source.offset] : source;
+    // It catches what is thrown inside it, and comes again.
+    first ??= faultOf({ code, message, pos: [offset, offset] }, text, lines);
+    throw first;
+  });
 }
 
 /** What follows the first document is never looked at, so it may be broken (contract.md §2.2). */
@@ -56,6 +75,7 @@ function firstDocument(text: string, lines: LineCounter): Document.Parsed | unde
     prettyErrors: false,
     logLevel: 'silent',
   });
+  stopAtFirstFault(composer, text, lines);
   const check = new TokenCheck(text, (offset) => lines.linePos(offset).line);
   let begun: 'directive' | 'document' | undefined;
   for (const token of tokensOf(text, lines)) {

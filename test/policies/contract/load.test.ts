@@ -236,6 +236,16 @@ describe('hostile texts', () => {
     expect(generic.ok ? 'read' : generic.reason).toMatch(reason);
   });
 
+  it.each([
+    ['commas', `${HEAD}metadata: {a: [${','.repeat(400_000)}]}`],
+    ['dashes after a mapping', `${HEAD}${'- a\n'.repeat(60_000)}`],
+    ['anchors', `${HEAD}metadata: ${'&a '.repeat(100_000)}`],
+  ])('refuses a text that is wrong in very many places, such as %s, at the first of them', (_, text) => {
+    const begun = performance.now();
+    expect(load(text)).toMatchObject({ ok: false });
+    expect(performance.now() - begun).toBeLessThan(2000);
+  });
+
   it('reads 50,000 keys, and finds the one that is there twice', () => {
     const keys = Array.from({ length: 50_000 }, (_, at) => `k${String(at)}: 1`).join('\n');
     expect(Object.keys(generic(keys) as object)).toHaveLength(50_000);
