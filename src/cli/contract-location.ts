@@ -1,5 +1,5 @@
 /** Where in the text of a contract a path of a finding points: `interfaces[0].ref`, `interfaces.0.type`, `interfaces[name=web]`. */
-import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node } from 'yaml';
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node, type YAMLSeq } from 'yaml';
 
 export interface Place {
   /** From 1. */
@@ -13,6 +13,8 @@ export class ContractPlaces {
   readonly #text: string;
   readonly #lines = new LineCounter();
   #root: Node | null | undefined;
+  /** Of lists in which entries were looked for by a field: the first with each value. */
+  readonly #entries = new Map<Node, Map<string, ReadonlyMap<string, Node>>>();
 
   constructor(text: string) {
     this.#text = text;
@@ -25,7 +27,7 @@ export class ContractPlaces {
     let node: Node | null | undefined = this.#root;
     let found: Node | undefined;
     for (const step of stepsOf(path)) {
-      const next = stepInto(node, step);
+      const next: Found | undefined = 'where' in step ? this.#entry(node, step) : stepInto(node, step);
       if (next === undefined) break;
       found = next.shown;
       node = next.value;
@@ -41,11 +43,22 @@ export class ContractPlaces {
     this.#root ??= this.#parse();
     let node: Node | null | undefined = this.#root;
     for (const step of stepsOf(path)) {
-      const next = stepInto(node, step);
+      const next: Found | undefined = 'where' in step ? this.#entry(node, step) : stepInto(node, step);
       if (next === undefined) return undefined;
       node = next.value;
     }
     return JSON.stringify(node, sortedKeys);
+  }
+
+  /** Findings are as many as entries: each must not look through all of them. */
+  #entry(list: Node | null | undefined, { where, is }: Named): Found | undefined {
+    if (!isSeq(list)) return undefined;
+    const fields = this.#entries.get(list) ?? new Map<string, ReadonlyMap<string, Node>>();
+    this.#entries.set(list, fields);
+    const known = fields.get(where) ?? firstBy(list, where);
+    fields.set(where, known);
+    const item = known.get(is);
+    return item === undefined ? undefined : { shown: item, value: item };
   }
 
   #parse(): Node | null {
@@ -62,7 +75,27 @@ export class ContractPlaces {
   }
 }
 
-type Step = { readonly key: string } | { readonly where: string; readonly is: string };
+interface Named {
+  readonly where: string;
+  readonly is: string;
+}
+
+type Step = { readonly key: string } | Named;
+
+interface Found {
+  readonly shown: Node;
+  readonly value: Node | null;
+}
+
+function firstBy(list: YAMLSeq, field: string): ReadonlyMap<string, Node> {
+  const first = new Map<string, Node>();
+  for (const item of list.items) {
+    if (!isMap(item)) continue;
+    const value = String(item.get(field));
+    if (!first.has(value)) first.set(value, item);
+  }
+  return first;
+}
 
 /** `a.0.b`, `a[0].b` and `a[name=x].b`; the last only at the end of a segment, for names hold dots. */
 function stepsOf(path: string): readonly Step[] {
@@ -77,15 +110,7 @@ function stepsOf(path: string): readonly Step[] {
 }
 
 /** @returns the value to go on in, and what to point at: the key of a mapping, where there is one. */
-function stepInto(
-  node: Node | null | undefined,
-  step: Step,
-): { shown: Node; value: Node | null } | undefined {
-  if ('where' in step) {
-    if (!isSeq(node)) return undefined;
-    const item = node.items.find((one) => isMap(one) && String(one.get(step.where)) === step.is);
-    return isMap(item) ? { shown: item, value: item } : undefined;
-  }
+function stepInto(node: Node | null | undefined, step: { readonly key: string }): Found | undefined {
   if (isSeq(node)) {
     const item = node.items[Number(step.key)] as Node | undefined;
     return item === undefined ? undefined : { shown: item, value: item };

@@ -187,6 +187,19 @@ describe('places in a contract', () => {
     expect(new ContractPlaces(TEXT).of(path)?.line).toBe(line);
   });
 
+  it('finds each of very many entries by name without looking through all before it', () => {
+    const count = 10_000;
+    const text = `interfaces:\n${Array.from({ length: count }, (_, at) => `- {name: a${String(at)}}\n`).join('')}`;
+    const places = new ContractPlaces(text);
+    const begun = performance.now();
+    const lines = Array.from(
+      { length: count },
+      (_, at) => places.of(`interfaces[name=a${String(at)}]`)?.line,
+    );
+    expect(lines).toEqual(Array.from({ length: count }, (_, at) => at + 2));
+    expect(performance.now() - begun).toBeLessThan(2000);
+  });
+
   it('finds nothing where there is no YAML', () => {
     expect(new ContractPlaces('a: [').of('b.c')).toBeUndefined();
   });
