@@ -37,7 +37,8 @@ export function override(document: ContractDocument, { values, set }: OverrideCh
       merge(into, readMapping(text));
     }
     for (const assignment of set) {
-      place = `--set ${quote(assignment)}`;
+      // What is set may be secret; where is not.
+      place = `--set ${quote(assignment.split('=', 1).join(''))}`;
       assign(into, assignment);
     }
     place = 'the result';

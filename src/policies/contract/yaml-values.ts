@@ -36,7 +36,8 @@ export function scalarValue(node: YamlScalar): Resolved {
   if (tag === '!!float' && resolved.tag === '!!int' && !isUnsigned(resolved.value)) {
     return { tag, value: Number(resolved.value) };
   }
-  throw new YamlProblem(`${quote(text)} is no ${tag.slice(2)}`, node);
+  // Not the text, which may be a secret among the values of a configuration.
+  throw new YamlProblem(`what is tagged ${tag} is no ${tag.slice(2)}`, node);
 }
 
 /** Only signed integers become floats in yaml.v3. */

@@ -48,7 +48,7 @@ describe('plain texts', () => {
     ['~', null],
     ['.inf', 'refused: line 1: JSON has no ".inf"'],
     ['.NaN', 'refused: line 1: JSON has no ".NaN"'],
-    ['!!bool yes', 'refused: line 1: "yes" is no bool'],
+    ['!!bool yes', 'refused: line 1: what is tagged !!bool is no bool'],
     ['!!binary x', 'refused: line 1: it is no base64'],
     ['!!timestamp 2027-01-01', '2027-01-01'],
   ])('reads %s', (text, value) => {
@@ -244,6 +244,12 @@ describe('hostile texts', () => {
     const begun = performance.now();
     expect(load(text)).toMatchObject({ ok: false });
     expect(performance.now() - begun).toBeLessThan(2000);
+  });
+
+  it('does not repeat a value that is not what its tag says', () => {
+    const loaded = load(`${HEAD}configurations:\n- {name: c, values: {password: !!int hunter2}}\n`);
+    expect(loaded.ok ? '' : loaded.reason).toMatch(/is no int/);
+    expect(loaded.ok ? '' : loaded.reason).not.toContain('hunter2');
   });
 
   it('reads 50,000 keys, and finds the one that is there twice', () => {

@@ -83,6 +83,15 @@ describe('--set', () => {
     expect(changed('{l: [1, 2], s: text, n: null}', [], [assignment])).toContain(`: ${reason}`);
   });
 
+  it.each(['m.a.b.c=hunter2', 'l[7].x=hunter2', 's.x=hunter2'])(
+    'does not repeat what is set by %s',
+    (assignment) => {
+      const said = changed('{l: [1], s: text, m: {a: {b: 1}}}', [], [assignment]);
+      expect(said).toContain(`--set "${assignment.split('=')[0] ?? ''}"`);
+      expect(said).not.toContain('hunter2');
+    },
+  );
+
   it('leaves a text without any change as it is, and refuses one that is no mapping', () => {
     expect(changed('a:   1 # kept\n', [])).toBe('a:   1 # kept\n');
     expect(changed('[]', ['{}'])).toBe('refused: the contract: line 1: a mapping is due');

@@ -127,7 +127,7 @@ describe('overriding', () => {
 
   it('102: refuses an index behind the end, and applies nothing', () => {
     expect(changed({ set: ['service.version=9.9.9', 'dependencies[1].name=x'] })).toBe(
-      'refused: --set "dependencies[1].name=x": index 1 is out of range: "dependencies" has 1 entries',
+      'refused: --set "dependencies[1].name": index 1 is out of range: "dependencies" has 1 entries',
     );
   });
 
