@@ -7,6 +7,8 @@ import {
   type KeywordCxt,
   type KeywordErrorDefinition,
 } from 'ajv';
+import { areEqual, isAmong } from './equal-values.ts';
+import { isMultipleOf } from './multiple-of.ts';
 import { areUnique } from './unique-items.ts';
 
 /** Keywords that fail because schemas below them failed, whose errors stand right before theirs. */
@@ -31,6 +33,19 @@ export function adaptKeywords(ajv: Ajv): void {
       cxt.pass(_`${check}(${cxt.data})`);
     };
   }
+  passIf(ajv, 'const', areEqual);
+  passIf(ajv, 'enum', isAmong);
+  passIf(ajv, 'multipleOf', isMultipleOf);
+}
+
+/** Lets a keyword hold where a function of the value and of what the schema says does. */
+function passIf(ajv: Ajv, keyword: string, holds: (value: never, wanted: never) => boolean): void {
+  const definition = definitionOf(ajv, keyword);
+  if (definition === undefined) return;
+  definition.code = (cxt) => {
+    const check = cxt.gen.scopeValue('func', { ref: holds });
+    cxt.pass(_`${check}(${cxt.data}, ${cxt.schemaCode})`);
+  };
 }
 
 function definitionOf(ajv: Ajv, keyword: string): CodeKeywordDefinition | undefined {

@@ -274,3 +274,19 @@ describe('a schema', () => {
     expect(phases).toEqual(['compiling', 'compiled']);
   });
 });
+
+describe('values that ajv would compare wrongly', () => {
+  it.each<readonly [schema: Json | string, fits: Json, fails: Json]>([
+    [{ multipleOf: 0.01 }, 19.99, 19.995],
+    [{ multipleOf: 0.1 }, 0.3, 0.35],
+    [{ multipleOf: 0.01 }, 1e300, 1e-3],
+    [{ multipleOf: 3 }, 3e20, 1e20],
+    [{ const: { toString: 1 } }, { toString: 1 }, { toString: 2 }],
+    [{ const: { constructor: {} } }, { constructor: {} }, { constructor: [] }],
+    [{ enum: [{ valueOf: 1 }, [1]] }, { valueOf: 1 }, { valueOf: 2 }],
+    ['{"const":{"__proto__":1}}', JSON.parse('{"__proto__":1}') as Json, {}],
+  ])('%j fits %j and not %j', (schema, fits, fails) => {
+    expect(check(schema, fits)).toEqual({ outcome: 'valid' });
+    expect(check(schema, fails)).toMatchObject({ outcome: 'invalid' });
+  });
+});
