@@ -9,9 +9,9 @@ import { keyOverLines, quotesNeeded } from './yaml-slips.ts';
 
 /**
  * Nesting that is read at most. yaml.v3 stops at 10,000; the rules after it walk a document by recursion, here as in the
- * JSON Schema worker, so ours must stay far from the end of a stack.
+ * JSON Schema worker, and brackets end a fresh stack at some 700, so ours must stay far from that.
  */
-export const MAX_DEPTH = 1000;
+export const MAX_DEPTH = 500;
 
 /** Characters between the start of a key and its colon, from YAML 1.1 on. */
 const IMPLICIT_KEY_LENGTH = 1024;

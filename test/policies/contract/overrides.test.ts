@@ -78,7 +78,7 @@ describe('--set', () => {
     ['n.x=1', '"n" is no mapping'],
     ['l.x=1', '"l" is no mapping'],
     ['l[0].x=1', '"l" has no mapping at 0'],
-    [`${'a.'.repeat(1001)}b=1`, 'its path is more than 1000 levels deep'],
+    [`${'a.'.repeat(501)}b=1`, 'its path is more than 500 levels deep'],
   ])('refuses %s', (assignment, reason) => {
     expect(changed('{l: [1, 2], s: text, n: null}', [], [assignment])).toContain(`: ${reason}`);
   });
