@@ -31,15 +31,17 @@ export function pullSecretCredentials(secret: PullSecret, target: Target): Crede
   const place = `pull secret ${secret.namespace}/${secret.name}`;
   const host = registryHost(target.registry);
   const type = secret.type ?? '';
-  let credential: Credential;
-  if (type === DOCKER_CONFIG_TYPE) credential = fromDockerConfig(secret, target, place);
-  else if (type === '' || type === 'Opaque') credential = fromOpaque(secret, host, place);
-  else
+  let find: (repository: string) => Credential | undefined;
+  if (type === DOCKER_CONFIG_TYPE) find = fromDockerConfig(secret, target, place);
+  else if (type === '' || type === 'Opaque') {
+    const credential = fromOpaque(secret, host, place);
+    find = () => credential;
+  } else
     throw unusable(place, `its type ${quote(type)} is not supported: need Opaque or ${DOCKER_CONFIG_TYPE}`);
   return {
     name: place,
-    async for(asked: string): Promise<Credential | undefined> {
-      return registryHost(asked) === host ? credential : undefined;
+    async for(asked: string, repository: string): Promise<Credential | undefined> {
+      return registryHost(asked) === host ? find(repository) : undefined;
     },
   };
 }
@@ -64,7 +66,12 @@ function fromOpaque(secret: PullSecret, host: string, place: string): Credential
   return credential;
 }
 
-function fromDockerConfig(secret: PullSecret, target: Target, place: string): Credential {
+/** @returns what it has for a repository of the target's host: entries may be for one alone (platform.md §1.3 rule 12). */
+function fromDockerConfig(
+  secret: PullSecret,
+  target: Target,
+  place: string,
+): (repository: string) => Credential | undefined {
   const text = valueOf(secret, '.dockerconfigjson');
   if (text === undefined) throw unusable(place, 'need the key .dockerconfigjson');
   let config: unknown;
@@ -73,8 +80,9 @@ function fromDockerConfig(secret: PullSecret, target: Target, place: string): Cr
   } catch {
     throw unusable(place, 'its .dockerconfigjson is no JSON');
   }
-  const credential = credentialIn(config, target.registry, target.repository, place);
-  if (credential !== undefined) return credential;
+  const find = (repository: string): Credential | undefined =>
+    credentialIn(config, target.registry, repository, place);
+  if (find(target.repository) !== undefined) return find;
   const known = hostsIn(config).slice(0, 10).map(quote).join(', ');
   throw unusable(
     place,

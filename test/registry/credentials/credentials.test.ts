@@ -295,6 +295,17 @@ describe('a pull secret', () => {
       expect(await source.for(host, 'acme/shop')).toBeUndefined();
   });
 
+  test('serves of a docker config each repository with its own entry, and another path with none', async () => {
+    const auths = {
+      'ghcr.io/acme': { auth: base64('a:broad') },
+      'ghcr.io/acme/shop': { auth: base64('a:narrow') },
+    };
+    const source = pullSecretCredentials(secretOf(dockerJson(auths), DOCKER), target);
+    expect(await source.for('ghcr.io', 'acme/shop')).toEqual(basic('a', 'narrow'));
+    expect(await source.for('ghcr.io', 'acme/other')).toEqual(basic('a', 'broad'));
+    expect(await source.for('ghcr.io', 'acme-evil/shop')).toBeUndefined();
+  });
+
   test.each([
     ['nothing in it', {}, 'Opaque', 'need the key token'],
     ['a user name alone', { username: 'a' }, 'Opaque', 'need the key token'],
