@@ -18,6 +18,10 @@ export interface PullResult {
 
 /** operator.md §3.3 sweeps at a hundred; a repository's list is some kilobytes, a result less. */
 const MAX_ENTRIES = 1000;
+/** A hostile list may have megabytes, and a registry as many repositories as it likes. */
+const TAG_LISTS_BYTES = 16 * 1024 * 1024;
+/** What V8 takes for a short text beside its characters, and for its place in a list. */
+const TAG_OVERHEAD_BYTES = 32;
 
 export class BundleCache {
   readonly #files: WeightedCache<Files>;
@@ -39,7 +43,11 @@ export class BundleCache {
   }) {
     this.#files = new WeightedCache(options.maxBytes);
     const bounds = { clock: options.clock, maxEntries: MAX_ENTRIES };
-    this.#tags = new ExpiringCache({ ...bounds, ttlMs: TAG_LIST_TTL_MS });
+    this.#tags = new ExpiringCache({
+      ...bounds,
+      ttlMs: TAG_LIST_TTL_MS,
+      bound: { maxWeight: TAG_LISTS_BYTES, weightOf: bytesOf },
+    });
     this.#results =
       options.keepsResults === true ? new ExpiringCache({ ...bounds, ttlMs: RESULT_TTL_MS }) : undefined;
     this.blobs = options.blobs;
@@ -75,6 +83,10 @@ export class BundleCache {
 /** What registry or bundle are at fault for, and not the one who asked. */
 function isAnswer(error: unknown): boolean {
   return error instanceof GateError && /^GATE_(?:REGISTRY|BUNDLE)_/.test(error.code);
+}
+
+function bytesOf(tags: readonly string[]): number {
+  return tags.reduce((bytes, tag) => bytes + tag.length + TAG_OVERHEAD_BYTES, 0);
 }
 
 function nameOf({ registry, repository }: Repository): string {

@@ -47,18 +47,36 @@ export class WeightedCache<T> {
   }
 }
 
+interface ExpiringOptions<T> {
+  readonly clock: Clock;
+  readonly ttlMs: number;
+  readonly maxEntries: number;
+  /** Of all answers together, in the unit of `weightOf`; undefined: they are small. */
+  readonly bound?: { readonly maxWeight: number; readonly weightOf: (value: T) => number };
+}
+
+interface Expiring<T> {
+  readonly answer: Promise<T>;
+  readonly expiresAtMs: number;
+  /** 0 until it is there. */
+  weight: number;
+}
+
 /** Keeps answers for a while, and asks once for all who ask at the same time. */
 export class ExpiringCache<T> {
   readonly #clock: Clock;
   readonly #ttlMs: number;
   readonly #maxEntries: number;
   /** Oldest first, as each has the same time to live. */
-  readonly #entries = new Map<string, { readonly answer: Promise<T>; readonly expiresAtMs: number }>();
+  readonly #entries = new Map<string, Expiring<T>>();
+  readonly #bound: ExpiringOptions<T>['bound'];
+  #weight = 0;
 
-  constructor(options: { readonly clock: Clock; readonly ttlMs: number; readonly maxEntries: number }) {
+  constructor(options: ExpiringOptions<T>) {
     this.#clock = options.clock;
     this.#ttlMs = options.ttlMs;
     this.#maxEntries = options.maxEntries;
+    this.#bound = options.bound;
   }
 
   /**
@@ -78,7 +96,7 @@ export class ExpiringCache<T> {
     const kept = this.#entries.get(key);
     if (kept !== undefined && kept.expiresAtMs > now) return waited(kept.answer, options.signal);
     const answer = this.#asked(key, ask, options.keepsError);
-    this.#keep(key, { answer, expiresAtMs: now + this.#ttlMs }, now);
+    this.#keep(key, { answer, expiresAtMs: now + this.#ttlMs, weight: 0 }, now);
     return waited(answer, options.signal);
   }
 
@@ -90,22 +108,45 @@ export class ExpiringCache<T> {
     const answer = ask();
     // Also the end of a failure that nobody waits for any more.
     const forget = (error: unknown): void => {
-      if (keepsError?.(error) !== true && this.#entries.get(key)?.answer === answer)
-        this.#entries.delete(key);
+      if (keepsError?.(error) !== true && this.#entries.get(key)?.answer === answer) this.#delete(key);
     };
-    answer.catch(forget);
+    answer.then((value) => this.#weigh(key, answer, value)).catch(forget);
     return answer;
+  }
+
+  /** What is heavier than the bound is not kept, and takes nothing's place. */
+  #weigh(key: string, answer: Promise<T>, value: T): void {
+    const entry = this.#entries.get(key);
+    if (this.#bound === undefined || entry?.answer !== answer) return;
+    const { maxWeight, weightOf } = this.#bound;
+    const weight = weightOf(value);
+    if (weight > maxWeight) {
+      this.#delete(key);
+      return;
+    }
+    entry.weight = weight;
+    this.#weight += weight;
+    for (const [other, { weight: freed }] of this.#entries) {
+      if (this.#weight <= maxWeight) break;
+      // What is still asked for weighs nothing, and others wait for it.
+      if (other !== key && freed > 0) this.#delete(other);
+    }
+  }
+
+  #delete(key: string): void {
+    this.#weight -= this.#entries.get(key)?.weight ?? 0;
+    this.#entries.delete(key);
   }
 
   get size(): number {
     return this.#entries.size;
   }
 
-  #keep(key: string, entry: { answer: Promise<T>; expiresAtMs: number }, now: number): void {
-    this.#entries.delete(key);
+  #keep(key: string, entry: Expiring<T>, now: number): void {
+    this.#delete(key);
     for (const [other, { expiresAtMs }] of this.#entries) {
       if (expiresAtMs > now && this.#entries.size < this.#maxEntries) break;
-      this.#entries.delete(other);
+      this.#delete(other);
     }
     this.#entries.set(key, entry);
   }

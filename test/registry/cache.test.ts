@@ -76,6 +76,46 @@ describe('ExpiringCache', () => {
   });
 });
 
+describe('ExpiringCache with a weight', () => {
+  const clock = new FakeClock();
+  const cacheOf = (): ExpiringCache<string> =>
+    new ExpiringCache({
+      clock,
+      ttlMs: 1000,
+      maxEntries: 10,
+      bound: { maxWeight: 10, weightOf: (value) => value.length },
+    });
+  const kept = async (cache: ExpiringCache<string>, key: string): Promise<boolean> =>
+    (await cache.get(key, async () => '')) !== '';
+
+  test('lets the oldest go, and keeps nothing that is heavier than all there may be', async () => {
+    const cache = cacheOf();
+    for (const key of ['a', 'b', 'c']) await cache.get(key, async () => 'xxxx');
+    expect(cache.size).toBe(2);
+    expect(await cache.get('huge', async () => 'x'.repeat(11))).toHaveLength(11);
+    expect(cache.size).toBe(2);
+    expect([await kept(cache, 'b'), await kept(cache, 'c'), await kept(cache, 'a')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test('weighs what has expired no longer, and lets nobody go who is still waited for', async () => {
+    const cache = cacheOf();
+    const late = Promise.withResolvers<string>();
+    const waiting = cache.get('late', () => late.promise);
+    for (const key of ['a', 'b', 'c']) await cache.get(key, async () => 'xxxx');
+    expect(cache.size).toBe(3);
+    late.resolve('xx');
+    expect(await waiting).toBe('xx');
+    await clock.advance(1000);
+    for (const key of ['d', 'e']) await cache.get(key, async () => 'xxxxx');
+    expect(cache.size).toBe(2);
+    expect([await kept(cache, 'd'), await kept(cache, 'e')]).toEqual([true, true]);
+  });
+});
+
 describe('BlobDirectory', () => {
   const repository = { registry: 'r.example', repository: 'a/b' };
   const clock = new FakeClock();
