@@ -34,6 +34,8 @@ const INNER: readonly string[] = [
   '2001::/32',
   '2001:db8::/32',
   '2002::/16',
+  // NAT64 with prefixes shorter than 96 bits; plainAddress takes the others.
+  '64:ff9b:1::/48',
   'fe80::/10',
   'fec0::/10',
   'ff00::/8',
@@ -51,7 +53,22 @@ const PRIVATE: readonly string[] = [
 ];
 
 /** Names that only ever lead to such an address, for where somebody else resolves them (a proxy). */
-const INNER_NAMES = /^(?:localhost|.*\.localhost|metadata|metadata\.google\.internal|instance-data)$/;
+const INNER_NAMES: ReadonlySet<string> = new Set([
+  'localhost',
+  // As the hosts files of distributions have it.
+  'localhost.localdomain',
+  'ip6-localhost',
+  'ip6-loopback',
+  // Of Google's and of Amazon's metadata service.
+  'metadata',
+  'metadata.goog',
+  'metadata.google.internal',
+  'instance-data',
+  // The machine that containers run on.
+  'host.docker.internal',
+  'gateway.docker.internal',
+  'host.containers.internal',
+]);
 
 /** A set of addresses, each given as an address or in CIDR notation. */
 export class AddressSet {
@@ -91,20 +108,24 @@ export class AddressKinds {
  * @param host in lower case, without final dot.
  */
 export function isInnerName(host: string): boolean {
-  return INNER_NAMES.test(host);
+  return INNER_NAMES.has(host) || host.endsWith('.localhost');
 }
 
 /**
- * The address that is meant: without zone, and the IPv4 address where it is one in IPv6's clothes (mapped, RFC 4291,
- * or behind a NAT64, RFC 6052).
+ * The address that is meant: without zone, and the IPv4 address where it is one in IPv6's clothes (mapped, RFC 4291;
+ * translated, RFC 2765; or behind a NAT64, RFC 6052 and 8215).
  */
 export function plainAddress(address: string): string {
   const bare = address.replace(/^\[|\]$|%.*$/g, '');
   if (isIP(bare) !== 6) return bare;
   const groups = groupsOf(bare);
-  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  const isZero = (from: number, to: number): boolean => groups.slice(from, to).every((group) => group === 0);
+  const isMapped = isZero(0, 5) && groups[5] === 0xffff;
+  const isTranslated = isZero(0, 4) && groups[4] === 0xffff && groups[5] === 0;
   const isNat64 = groups[0] === 0x64 && groups[1] === 0xff9b && (groups[2] === 0 || groups[2] === 1);
-  if (!isMapped && !isNat64) return bare;
+  // With a prefix of 96 bits. A shorter one has the IPv4 address further ahead, and which it is cannot be told.
+  const isLast = isNat64 && isZero(4, 6);
+  if (!isMapped && !isTranslated && !isLast) return bare;
   return groups
     .slice(6)
     .flatMap((group) => [group >> 8, group & 0xff])

@@ -38,6 +38,14 @@ describe('an address', () => {
     ['0:0:0:0:0:ffff:a9fe:a9fe', 'inner'],
     ['64:ff9b::a9fe:a9fe', 'inner'],
     ['64:ff9b:1::7f00:1', 'inner'],
+    ['64:ff9b:1:fffe::8.8.8.8', 'public'],
+    ['64:ff9b:1:fffe::10.1.2.3', 'private'],
+    ['64:ff9b:1:a9fe:a9:fe00::', 'inner'],
+    ['64:ff9b:1:a9fe:a9:fe00:808:808', 'inner'],
+    ['::ffff:0:8.8.8.8', 'public'],
+    ['::ffff:0:10.1.2.3', 'private'],
+    ['::ffff:0:127.0.0.1', 'inner'],
+    ['::ffff:0:a9fe:a9fe', 'inner'],
     ['2002:7f00:1::', 'inner'],
     ['fe80::1%eth0', 'inner'],
     ['fec0::1', 'inner'],
@@ -148,7 +156,8 @@ describe('the guard', () => {
     const { guard } = guardOf(['10.0.0.7']);
     expect(() => guard.checkHost('[::1]', 'asked', false)).toThrow(/of this machine/);
     expect(() => guard.checkHost('10.0.0.8', 'led', false)).toThrow(/private address/);
-    expect(() => guard.checkHost('a.localhost', 'asked', true)).toThrow(/a name of this machine/);
+    for (const name of ['a.localhost', 'ip6-localhost', 'metadata.goog', 'Host.Docker.Internal.'])
+      expect(() => guard.checkHost(name, 'asked', true)).toThrow(/a name of this machine/);
     for (const [host, isProxied] of [
       ['10.0.0.8', false],
       ['localhost', false],
