@@ -263,7 +263,9 @@ class Decoder {
   #wrongKind(node: YamlNode, due: string, why = ''): undefined {
     this.#faults.add(() => {
       const path = this.#path();
-      const said = `must be ${due}, but is ${found(node)}${why}`;
+      // A text where a whole part is due may be anything, a password among it.
+      const is = due.startsWith('a mapping') || due.startsWith('a list') ? kindOf(node) : found(node);
+      const said = `must be ${due}, but is ${is}${why}`;
       return { said: path === undefined ? `the contract ${said}` : said, line: node.line, path };
     });
   }
@@ -298,9 +300,13 @@ function missingBlank(node: YamlNode): string {
     : '';
 }
 
+function kindOf({ kind }: YamlNode): string {
+  if (kind === 'sequence') return 'a list';
+  return kind === 'scalar' ? 'a single value' : `a ${kind}`;
+}
+
 function found(node: YamlNode): string {
-  if (node.kind === 'sequence') return 'a list';
-  if (node.kind !== 'scalar') return `a ${node.kind}`;
+  if (node.kind !== 'scalar') return kindOf(node);
   const kind = node.tag === '!!str' ? 'the text ' : KINDS_OF_NUMBERS.has(node.tag) ? 'the number ' : '';
   return `${kind}${quote(node.text)}`;
 }

@@ -2,8 +2,6 @@
  * What a text that is no YAML was probably meant to be. The `yaml` package and the rules of yaml.v3 name the rule that broke;
  * people need to hear what to write instead: mostly quotes, a blank, or another indentation.
  */
-import { quote } from '../quote.ts';
-
 /** What is said, and the offset that it is about. */
 export interface Slip {
   readonly said: string;
@@ -98,9 +96,10 @@ function ofUnexpected(message: string, line: string, text: string, offset: numbe
     : `something follows a closing ${closed}: a text that goes on must be put in quotes as a whole`;
 }
 
-/** The name of the package's own words, for what nobody has met. */
+/** The package's own words, for what nobody has met, without what they repeat of the text. */
 function inOurStyle(message: string): string {
-  return `${message.slice(0, 1).toLowerCase()}${message.slice(1)}`;
+  const words = message.replace(/:.*/s, '').replaceAll(/"[^"]*"|\S*!\S*/g, '…');
+  return `${words.slice(0, 1).toLowerCase()}${words.slice(1)}`;
 }
 
 /**
@@ -124,10 +123,11 @@ export function keyOverLines(text: string, start: number, colon: number): Slip {
   };
 }
 
+/** Never the line itself: one of a block that is not indented far enough may be part of a key or a password. */
 function withoutColon(line: string): string {
   return COLON_WITHOUT_BLANK.test(line)
-    ? `a blank is due after the colon of ${quote(line.trim())}`
-    : `${quote(line.trim())} has no colon, or none that a blank follows`;
+    ? 'a blank is due after the colon of this line'
+    : 'this line has no colon, or none that a blank follows; a text of several lines is indented below its key';
 }
 
 function lineAt(text: string, offset: number): string {

@@ -98,9 +98,9 @@ describe('the typed view', () => {
     ],
     ['workload: {a: b}', 'workload (line 3): must be a text, but is a mapping'],
     ['interfaces: {a: b}', 'interfaces (line 3): must be a list, but is a mapping'],
-    ['interfaces:\n- {name: a}\n- x', 'interfaces[1] (line 5): must be a mapping, but is the text "x"'],
+    ['interfaces:\n- {name: a}\n- x', 'interfaces[1] (line 5): must be a mapping, but is a single value'],
     ['metadata: []', 'metadata (line 3): must be a mapping, but is a list'],
-    ['state: true', 'state (line 3): must be a mapping, but is "true"'],
+    ['state: true', 'state (line 3): must be a mapping, but is a single value'],
     [
       'readiness: {claims: [{colour: red}]}',
       'readiness.claims[0] (line 3): "colour" is no field here, only id, type, status, evidence, weight, category, description',

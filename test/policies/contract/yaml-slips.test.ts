@@ -53,6 +53,30 @@ describe('indentation', () => {
   });
 });
 
+const COLON =
+  'this line has no colon, or none that a blank follows; a text of several lines is indented below its key';
+
+describe('what a text holds', () => {
+  const CONFIGURATION = 'configurations:\n  - name: x\n    required: true\n    schema: s.json\n    values:';
+  it.each([
+    ['instead of a mapping', ' hunter2\n'],
+    ['instead of a list', '\n      a: 1\ndependencies: hunter2\n'],
+    ['below a block that ended', '\n      KEY: |\n        x\n      hunter2hunter2\n'],
+    ['in a tag', '\n      KEY: !hunter2! x\n'],
+    ['beside a tag of numbers', '\n      KEY: !!int hunter2\n'],
+    ['behind a quote', "\n      KEY: 'a' hunter2\n"],
+    ['behind a block', '\n      KEY: |hunter2\n'],
+    ['behind a second colon', '\n      KEY: a: hunter2\n'],
+    ['in an alias', '\n      KEY: *hunter2\n'],
+    ['in a bracket', ' {a: hunter2\n'],
+    ['with a wrong escape', '\n      KEY: "hunter2\\q"\n'],
+  ])('is never said: %s', (_where, text) => {
+    const loaded = load(`pactoVersion: "2.0"\nservice: {name: a, version: 1.0.0}\n${CONFIGURATION}${text}`);
+    expect(loaded).toMatchObject({ ok: false });
+    expect(JSON.stringify({ ...loaded, document: undefined })).not.toContain('hunter2');
+  });
+});
+
 describe('blanks and colons', () => {
   it.each([
     ['a dash without one', 'interfaces:\n  -name: x\n    type: y\n', `5: ${DASH}`],
@@ -62,20 +86,12 @@ describe('blanks and colons', () => {
       'interfaces:\n  -name: x\n',
       '5: must be a list, but is a mapping: a blank is due after the dash of "-name"',
     ],
-    [
-      'a missing colon',
-      'workload service\nstate: {}\n',
-      '4: "workload service" has no colon, or none that a blank follows',
-    ],
-    [
-      'a missing colon in the last line',
-      'workload service\n',
-      '4: "workload service" has no colon, or none that a blank follows',
-    ],
+    ['a missing colon', 'workload service\nstate: {}\n', `4: ${COLON}`],
+    ['a missing colon in the last line', 'workload service\n', `4: ${COLON}`],
     [
       'a colon without one',
       'workload:service\nstate: {}\n',
-      '4: a blank is due after the colon of "workload:service"',
+      '4: a blank is due after the colon of this line',
     ],
     ['a comment without one', 'workload: "x"#y\n', '4: a blank is due before #'],
     [
