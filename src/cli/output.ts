@@ -38,9 +38,19 @@ export async function show(
   value: unknown,
   text: string,
 ): Promise<void> {
-  if (format === 'json') around.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  if (format === 'json') around.stdout.write(`${JSON.stringify(value, exactly, 2)}\n`);
   else if (format === 'yaml') around.stdout.write(await toYaml(value));
   else if (text !== '') around.stdout.write(`${text}\n`);
+}
+
+/** Integers beyond 2^53 as the digits that they have. */
+function exactly(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? (JSON as unknown as RawJson).rawJSON(String(value)) : value;
+}
+
+/** ECMAScript's proposal of JSON.parse source text access, which Node has since 22. */
+interface RawJson {
+  rawJSON(text: string): unknown;
 }
 
 /**

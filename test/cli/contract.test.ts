@@ -32,6 +32,13 @@ describe('contract show', () => {
     });
   });
 
+  it('shows integers as they are', async () => {
+    const stdin =
+      'pactoVersion: "2.0"\nservice: {name: a, version: 1.0.0}\nmetadata: {a: 9007199254740993}\n';
+    const ran = await runCommand(['contract', 'show', '-', '--output', 'json'], { stdin });
+    expect(ran).toMatchObject({ code: 0, out: expect.stringContaining('"a": 9007199254740993\n') as string });
+  });
+
   it('refuses what does not load', async () => {
     const ran = await runCommand(['contract', 'show', '-'], { stdin: 'pactoVersion: "2.0"\nports: []\n' });
     expect(ran).toMatchObject({ code: 1, out: expect.stringContaining('[PARSE_ERROR]') as string });
