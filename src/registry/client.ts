@@ -27,12 +27,16 @@ export interface Manifest {
   readonly digest: string;
 }
 
-/** All four, on HEAD too: docker-registry answers 404 for what it would have to send otherwise (rule 2). */
+/**
+ * All four, on HEAD too: docker-registry answers 404 for what it would have to send otherwise (rule 2). And whatever else
+ * has the tag: a tag of another type that is said to be missing would be written over.
+ */
 const ACCEPT = [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.v2+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
+  '*/*',
 ].join(', ');
 
 const MEDIA_TYPE = /^[a-zA-Z0-9!#$&^_.+-]{1,127}\/[a-zA-Z0-9!#$&^_.+-]{1,127}$/;

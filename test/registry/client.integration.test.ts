@@ -34,15 +34,18 @@ describe('a manifest', () => {
     });
   });
 
-  it('is asked for with all four media types, on HEAD too', async () => {
+  it('is asked for with all four media types and any other, on HEAD too', async () => {
     const registry = await withManifest();
     const client = clientOfTest(registry);
     await client.manifest(at(registry));
     await client.resolveTag(at(registry));
-    const accepts = registry.asked.map(({ method, headers }) => [method, headers.accept?.split(', ').length]);
+    const accepts = registry.asked.map(({ method, headers }) => {
+      const types = headers.accept?.split(', ');
+      return [method, types?.length, types?.at(-1)];
+    });
     expect(accepts).toEqual([
-      ['GET', 4],
-      ['HEAD', 4],
+      ['GET', 5, '*/*'],
+      ['HEAD', 5, '*/*'],
     ]);
   });
 
