@@ -64,7 +64,7 @@ export async function toYaml(value: unknown): Promise<string> {
 
 /** One message: `pacto-gate: <where>: <what>. <next step> [CODE]`. */
 export function say(around: Pick<Surroundings, 'stderr'>, message: string, code?: ErrorCode): void {
-  around.stderr.write(`pacto-gate: ${message}${code === undefined ? '' : ` [${code}]`}\n`);
+  around.stderr.write(`pacto-gate: ${plain(message)}${code === undefined ? '' : ` [${code}]`}\n`);
 }
 
 /**

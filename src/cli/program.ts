@@ -1,6 +1,6 @@
 /** The command tree. Only the command that is called is loaded: a server must start fast (design §6). */
 import { Command, CommanderError, type Option } from 'commander';
-import { EXIT, sayError, withoutTokens, type ExitCode } from './output.ts';
+import { EXIT, plain, sayError, withoutTokens, type ExitCode } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** What a command file exports. */
@@ -164,7 +164,7 @@ async function build(
     .configureOutput({
       writeOut: (text) => around.stdout.write(text),
       writeErr: (text) => around.stderr.write(text),
-      outputError: (text, write) => write(withoutTokens(text).replace(/^error: /, 'pacto-gate: ')),
+      outputError: (text, write) => write(plain(withoutTokens(text)).replace(/^error: /, 'pacto-gate: ')),
     })
     .addHelpText('after', `\n${EXIT_CODES_HELP}`);
   const groups = new Map<string, Command>();

@@ -12,8 +12,26 @@ const COMMANDS = [
   ['generate', 'webhooks'],
   ['generate', 'rbac'],
   ['preflight'],
+  ['validate'],
+  ['verdict'],
+  ['contract', 'show'],
+  ['contract', 'pack'],
+  ['contract', 'push'],
   ['version'],
 ];
+
+describe('what is wrong', () => {
+  it.each([[['validate', 'no\u001b[31mfile']], [['validate', '.', '--output', '\u001b[31m']]])(
+    'is said without the escapes of a terminal',
+    async (argv) => {
+      const ran = await runCommand(argv);
+      expect(ran.code).toBe(2);
+      expect(ran.err).toContain('\\u001b[31m');
+      expect(ran.err).not.toContain('\u001b');
+      expect(ran.err.endsWith('\n')).toBe(true);
+    },
+  );
+});
 
 describe('help', () => {
   it.each(COMMANDS.map((path) => [path.join(' '), path] as const))(
@@ -38,9 +56,12 @@ describe('help', () => {
     for (const [first] of COMMANDS) expect(out).toMatch(new RegExp(`^  ${String(first)} `, 'm'));
   });
 
-  it.each(['certs', 'doctor', 'generate'])('of the group %s tells the exit codes', async (group) => {
-    expect((await runCommand([group, '--help'])).out).toContain('Exit codes: 0 ok, 1 ');
-  });
+  it.each(['certs', 'contract', 'doctor', 'generate'])(
+    'of the group %s tells the exit codes',
+    async (group) => {
+      expect((await runCommand([group, '--help'])).out).toContain('Exit codes: 0 ok, 1 ');
+    },
+  );
 
   it('goes to standard error with code 2 where no command is given', async () => {
     for (const argv of [[], ['certs']]) {
