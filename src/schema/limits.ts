@@ -29,13 +29,17 @@ const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recurs
 export function schemaExcess(schema: Json): string | undefined {
   let references = 0;
   let branches = 0;
+  let isSkipped = false;
   const excess = walk(schema, SCHEMA_LIMITS, (key, value) => {
+    if (key === 'dependencies' && isRecord(value)) isSkipped ||= Object.hasOwn(value, '__proto__');
     if (REFERENCES.has(key) && typeof value === 'string') references++;
     if (BRANCHES.has(key)) branches++;
     if (LISTS_OF_BRANCHES.has(key) && Array.isArray(value)) branches += value.length;
     return 0;
   });
   if (excess !== undefined) return `the schema has ${excess}`;
+  // ajv passes it over, and a policy would be taken for kept.
+  if (isSkipped) return 'the schema has dependencies of "__proto__", which are not judged here';
   if (references > SCHEMA_LIMITS.references)
     return `the schema has more than ${String(SCHEMA_LIMITS.references)} references`;
   if (branches > SCHEMA_LIMITS.branches)
@@ -86,4 +90,8 @@ function walk(
     level = next;
   }
   return undefined;
+}
+
+function isRecord(value: Json): value is { readonly [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

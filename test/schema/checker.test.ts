@@ -20,6 +20,14 @@ function leaves(schema: Json, instance: Json): readonly string[] {
     : [answer.outcome];
 }
 
+describe('what ajv would pass over', () => {
+  it('is refused: dependencies of a key that objects inherit', () => {
+    const text = `{"$schema":"${DRAFT_7}","dependencies":{"__proto__":["a"]}}`;
+    expect(check(text, JSON.parse('{"__proto__":1}') as Json)).toMatchObject({ outcome: 'refused' });
+    expect(check(text.replace('__proto__', 'b'), { b: 1 })).toMatchObject({ outcome: 'invalid' });
+  });
+});
+
 describe('the leaves of what is wrong', () => {
   it.each<readonly [what: string, schema: Json, instance: Json, wanted: readonly string[]]>([
     ['one for all missing properties', { required: ['a', 'b', 'c'] }, { b: 1 }, [': lacks "a", "c"']],
