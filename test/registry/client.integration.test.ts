@@ -39,14 +39,9 @@ describe('a manifest', () => {
     const client = clientOfTest(registry);
     await client.manifest(at(registry));
     await client.resolveTag(at(registry));
-    const accepts = registry.asked.map(({ method, headers }) => {
-      const types = headers.accept?.split(', ');
-      return [method, types?.length, types?.at(-1)];
-    });
-    expect(accepts).toEqual([
-      ['GET', 5, '*/*'],
-      ['HEAD', 5, '*/*'],
-    ]);
+    expect(registry.asked.map(({ method }) => method)).toEqual(['GET', 'HEAD']);
+    for (const { headers } of registry.asked)
+      expect(headers.accept).toMatch(/^(?:application\/vnd\.(?:oci|docker)[a-z0-9.+]+, ){4}\*\/\*$/);
   });
 
   it('is returned as it is where it is an index', async () => {
