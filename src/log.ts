@@ -139,15 +139,17 @@ export function createLog(options: LogOptions): RootLog {
 const noBuffer = { flush: (): Promise<void> => Promise.resolve(), lost: (): number => 0 } as const;
 
 function toStdout(): { to: { write(line: string): void }; flush: () => Promise<void>; lost: () => number } {
+  let lost = 0;
+  let ended = false;
   const stdout = destination({
     dest: 1,
+    // Else a write that a full pipe put off is tried again for ever, and keeps the process alive.
+    retryEAGAIN: () => !ended,
     sync: false,
     minLength: BLOCK_BYTES,
     maxLength: MAX_BUFFER_BYTES,
     periodicFlush: FLUSH_MS,
   });
-  let lost = 0;
-  let ended = false;
   stdout.on('drop', () => lost++);
   // A reader that went away (`pacto-gate serve | head`) or a full disk must not end the process; at least one line is lost.
   stdout.on('error', () => lost++);
@@ -164,6 +166,8 @@ function toStdout(): { to: { write(line: string): void }; flush: () => Promise<v
         const giveUp = setTimeout(() => {
           // The library would try again at the exit, synchronously and for ever.
           ended = true;
+          // It forgets what is buffered and not how much: a write under way would be followed by empty ones without end.
+          Object.assign(stdout, { minLength: Number.MAX_SAFE_INTEGER });
           stdout.destroy();
           resolve();
         }, LAST_FLUSH_MS);

@@ -1,6 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
@@ -34,15 +36,48 @@ it('writes every buffered line when a process exits at once', async () => {
 });
 
 it('loses lines and says how many, instead of growing, where nobody takes them', async () => {
-  const lines = await linesOf(`const name = 'a'.repeat(400);
-    // Without a turn of the event loop nothing can be written in between.
-    for (let n = 0; n < 20000; n++) log.info('decided', { name });
-    const lost = log.lost();
-    await log.flush();
-    log.info('end', { count: lost });`);
+  // A file takes them as fast as they come: how fast a reader is would decide what is lost at the end.
+  const directory = await mkdtemp(join(tmpdir(), 'gate-log-'));
+  const file = await open(join(directory, 'out'), 'w+');
+  const child = spawn(
+    process.execPath,
+    [
+      '--input-type=module',
+      '--eval',
+      `const { createLog } = await import(${JSON.stringify(LOG)});
+      const log = createLog({ level: 'info', format: 'json' });
+      const name = 'a'.repeat(400);
+      // Without a turn of the event loop nothing can be written in between.
+      for (let n = 0; n < 20000; n++) log.info('decided', { name });
+      const lost = log.lost();
+      await log.flush();
+      log.info('end', { count: lost });`,
+    ],
+    { stdio: ['ignore', file.fd, 'inherit'] },
+  );
+  await once(child, 'close');
+  await file.close();
+  const lines = (await readFile(join(directory, 'out'), 'utf8')).split('\n').filter((line) => line !== '');
+  await rm(directory, { recursive: true });
   const last = JSON.parse(lines.at(-1) ?? '') as { count: number };
   expect(last.count).toBeGreaterThan(0);
   expect(lines.length - 1 + last.count).toBe(20_000);
+});
+
+it('ends by itself although somebody begins to read when it is too late', async () => {
+  const source = `const { createLog } = await import(${JSON.stringify(LOG)});
+    const log = createLog({ level: 'info', format: 'json' });
+    for (let n = 0; n < 20000; n++) log.info('decided', { name: 'a'.repeat(400) });
+    await log.flush();
+    process.stderr.write('flushed');`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exit = once(child, 'exit') as Promise<[number | null]>;
+  child.stderr.once('data', () => child.stdout.resume());
+  const [code] = await exit;
+  child.stdout.destroy();
+  expect(code).toBe(0);
 });
 
 it('counts lines that cannot be written, and ends all the same', async () => {
