@@ -47,11 +47,107 @@ export const LEASE: Kind = {
   resource: 'leases',
   namespaced: true,
 };
+/** Upstream's own kinds (operator.md §1). */
+export const PACTO_GROUP = 'pacto.trianalab.io';
 export const NODE_RUNTIME_OBSERVATION: Kind = {
-  group: 'pacto.trianalab.io',
+  group: PACTO_GROUP,
   version: 'v1alpha1',
   kind: 'NodeRuntimeObservation',
   resource: 'noderuntimeobservations',
+  namespaced: true,
+};
+
+export const PACTO: Kind = {
+  group: PACTO_GROUP,
+  version: 'v1alpha1',
+  kind: 'Pacto',
+  resource: 'pactos',
+  namespaced: true,
+};
+export const PACTO_REVISION: Kind = {
+  group: PACTO_GROUP,
+  version: 'v1alpha1',
+  kind: 'PactoRevision',
+  resource: 'pactorevisions',
+  namespaced: true,
+};
+export const SERVICE: Kind = {
+  group: '',
+  version: 'v1',
+  kind: 'Service',
+  resource: 'services',
+  namespaced: true,
+};
+export const SECRET: Kind = {
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  resource: 'secrets',
+  namespaced: true,
+};
+export const EVENT: Kind = { group: '', version: 'v1', kind: 'Event', resource: 'events', namespaced: true };
+export const ENDPOINT_SLICE: Kind = {
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  kind: 'EndpointSlice',
+  resource: 'endpointslices',
+  namespaced: true,
+};
+export const DEPLOYMENT: Kind = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  resource: 'deployments',
+  namespaced: true,
+};
+export const STATEFUL_SET: Kind = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'StatefulSet',
+  resource: 'statefulsets',
+  namespaced: true,
+};
+export const REPLICA_SET: Kind = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'ReplicaSet',
+  resource: 'replicasets',
+  namespaced: true,
+};
+export const JOB: Kind = { group: 'batch', version: 'v1', kind: 'Job', resource: 'jobs', namespaced: true };
+export const CRON_JOB: Kind = {
+  group: 'batch',
+  version: 'v1',
+  kind: 'CronJob',
+  resource: 'cronjobs',
+  namespaced: true,
+};
+export const INGRESS: Kind = {
+  group: 'networking.k8s.io',
+  version: 'v1',
+  kind: 'Ingress',
+  resource: 'ingresses',
+  namespaced: true,
+};
+export const HTTP_ROUTE: Kind = {
+  group: 'gateway.networking.k8s.io',
+  version: 'v1',
+  kind: 'HTTPRoute',
+  resource: 'httproutes',
+  namespaced: true,
+};
+export const SERVICE_MONITOR: Kind = {
+  group: 'monitoring.coreos.com',
+  version: 'v1',
+  kind: 'ServiceMonitor',
+  resource: 'servicemonitors',
+  namespaced: true,
+};
+export const POD_MONITOR: Kind = {
+  group: 'monitoring.coreos.com',
+  version: 'v1',
+  kind: 'PodMonitor',
+  resource: 'podmonitors',
   namespaced: true,
 };
 

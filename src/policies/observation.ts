@@ -49,6 +49,8 @@ export interface Observation {
   readonly outcome: Outcome;
   /** Only where the outcome is `Observed`; a missing field is false or empty (contract.md §5.3). */
   readonly value?: ObservedValue;
+  /** Of any other outcome, where it can be said in a few words: why. It is shown, and never read back. */
+  readonly reason?: string;
   readonly provenance: { readonly collector: string; /** RFC 3339. */ readonly detectedAt: string };
 }
 

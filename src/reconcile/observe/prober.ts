@@ -1,0 +1,29 @@
+/**
+ * Questions to a port of a watched Service. The address is made of the Service's name, its namespace and its port, never of
+ * anything that a contract says; the contract gives the path alone (operator.md §0.3, INV-6).
+ */
+
+export interface ProbeTarget {
+  readonly service: string;
+  readonly namespace: string;
+  /** Of the Service. */
+  readonly port: number;
+}
+
+export type HttpAnswer =
+  | {
+      readonly answered: true;
+      readonly status: number;
+      readonly contentType: string;
+      /** At most 4,096 bytes. */
+      readonly body: Uint8Array;
+    }
+  /** Refused, too slow, no such name, or no HTTP. */
+  | { readonly answered: false; readonly reason: string };
+
+export interface Prober {
+  /** `GET` over plain HTTP, redirects not followed. @param path starts with a slash. Rejects with the signal's reason only. */
+  get(target: ProbeTarget, path: string, signal: AbortSignal): Promise<HttpAnswer>;
+  /** What the port speaks; undefined where that is not certain (TLS, silence, bytes of no known protocol). */
+  protocol(target: ProbeTarget, signal: AbortSignal): Promise<'http' | 'grpc' | 'other' | undefined>;
+}
