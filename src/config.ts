@@ -37,6 +37,7 @@ export type Config = Omit<Settings, 'metrics'> & {
     readonly isPlainByDefault: boolean;
   };
   readonly health: { readonly host: string };
+  readonly api: { readonly host: string };
   readonly registry: { readonly environment: RegistryEnvironment };
   readonly environment: Environment;
 };
@@ -67,13 +68,8 @@ const SCRIPT_VARIABLES: ReadonlySet<string> = new Set([
   `${VARIABLE_PREFIX}REQUIRE_CLUSTER`,
 ]);
 
-/** Read by the upstream operator; the contract command line reads them too, so that one set is no mistake. */
-export const UNUSED_UPSTREAM_VARIABLES: readonly string[] = [
-  'OPERATOR_DEPLOYMENT_NAME',
-  'PACTO_REGISTRY_TOKEN',
-  'PACTO_REGISTRY_USERNAME',
-  'PACTO_REGISTRY_PASSWORD',
-];
+/** Read by the upstream operator, for owner references of what it installs. */
+export const UNUSED_UPSTREAM_VARIABLES: readonly string[] = ['OPERATOR_DEPLOYMENT_NAME'];
 
 /** The upstream's variable → our key of the same meaning; our own variable wins. */
 const UPSTREAM_VARIABLES: ReadonlyMap<string, string> = new Map([
@@ -278,8 +274,7 @@ function contradictions(settings: Settings, origin: (path: string) => string): C
     problems.push(invalid(`${origin(path)}: ${message}`));
   };
   const { roles, identity } = settings;
-  if (roles.includes('reconciler')) refuse('roles', 'reconciler: not in this version');
-  else if (roles.length === 0) refuse('roles', 'need at least one role');
+  if (roles.length === 0) refuse('roles', 'need at least one role');
   else if (roles.includes('installer') && roles.length > 1)
     refuse('roles', 'installer stands alone: need a process of its own, under an account of its own');
   checkInstaller(settings, refuse);
@@ -310,7 +305,7 @@ function checkCluster({ cluster }: Settings, refuse: Refuse): void {
     refuse('cluster.kubeconfig', 'contradicts cluster.directory: need one of them');
 }
 
-function checkListeners({ webhooks, metrics, health }: Settings, refuse: Refuse): void {
+function checkListeners({ roles, webhooks, metrics, health, api }: Settings, refuse: Refuse): void {
   if (webhooks.auth === 'clientCA' && webhooks.clientCAFile === undefined)
     refuse('webhooks.auth', 'clientCA needs webhooks.clientCAFile');
   if (webhooks.auth !== 'clientCA' && webhooks.clientCAFile !== undefined)
@@ -320,9 +315,10 @@ function checkListeners({ webhooks, metrics, health }: Settings, refuse: Refuse)
 
   const taken = new Map<number, string>();
   for (const [path, port, open] of [
-    ['webhooks.port', webhooks.port, true],
+    ['webhooks.port', webhooks.port, roles.includes('webhooks')],
     ['metrics.port', metrics.port, metrics.enabled],
     ['health.port', health.port, true],
+    ['api.port', api.port, roles.includes('reconciler')],
   ] as const) {
     if (!open || port === 0) continue;
     const other = taken.get(port);
@@ -358,6 +354,7 @@ function resolve(settings: Settings, env: Readonly<Record<string, string | undef
     webhooks: { ...settings.webhooks, host },
     metrics: resolveMetrics(settings.metrics, source, host),
     health: { ...settings.health, host: settings.health.host ?? host },
+    api: { ...settings.api, host: settings.api.host ?? host },
     registry: { ...settings.registry, environment: registryEnvironment(env) },
     environment: {
       apiServer:

@@ -243,9 +243,9 @@ describe('problems', () => {
 describe('values that contradict each other', () => {
   it.each<[string, Given, string]>([
     [
-      'a role of a later version',
-      { flags: { roles: 'webhooks,reconciler' } },
-      'flag --roles: reconciler: not in',
+      'the port of the API twice',
+      { flags: { 'api.port': '8081' } },
+      'flag --api-port: port 8081 is that of health.port',
     ],
     ['no role', { flags: { roles: '' } }, 'flag --roles: need at least one role'],
     [
@@ -388,13 +388,13 @@ describe('what is worked out', () => {
   });
 
   it('hands on what the environment says', async () => {
-    const registry = { PACTO_REGISTRY_TOKEN: 'poison', OPERATOR_DEPLOYMENT_NAME: '' };
-    const { environment } = await config({ env: { ...inPod, ...registry, HOME: '/home/x' } });
+    const upstream = { PACTO_REGISTRY_TOKEN: 'poison', OPERATOR_DEPLOYMENT_NAME: 'operator' };
+    const { environment } = await config({ env: { ...inPod, ...upstream, HOME: '/home/x' } });
     expect(environment).toEqual({
       apiServer: { host: '10.96.0.1', port: '6443' },
       podNamespace: 'gate',
       home: '/home/x',
-      unusedUpstream: ['PACTO_REGISTRY_TOKEN'],
+      unusedUpstream: ['OPERATOR_DEPLOYMENT_NAME'],
     });
   });
 });

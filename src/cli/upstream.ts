@@ -37,7 +37,13 @@ const absent = (name: string, state: string): UpstreamFlag => ({
   apply: (value) => (value === '' ? NOTHING : { refused: state }),
 });
 
-const RECONCILER = 'not in this version, it comes with the role reconciler';
+const sameSwitch = (name: string, path: string): UpstreamFlag => ({
+  name,
+  takes: 'boolean',
+  here: `as \`${path}\``,
+  apply: (value) => ({ set: [[path, goBoolean(value) ? 'true' : 'false']] }),
+});
+
 const DASHBOARD = 'not offered: pacto-gate installs no dashboard';
 const EVIDENCE = 'not offered: pacto-gate installs no evidence server';
 
@@ -123,12 +129,32 @@ export const UPSTREAM_FLAGS: readonly UpstreamFlag[] = [
         ? NOTHING
         : { refused: 'times in the log are always ISO 8601' },
   },
-  absentSwitch('leader-elect', `${RECONCILER}; webhook replicas need no leader`),
-  absent('watch-namespace', RECONCILER),
-  absent('stabilization-window', RECONCILER),
-  absentSwitch('enable-probing', RECONCILER),
-  absentSwitch('enable-metrics-observation', RECONCILER),
-  absentSwitch('interface-name-match-discovery', RECONCILER),
+  {
+    name: 'leader-elect',
+    takes: 'boolean',
+    here: 'no effect: of several reconcilers one always leads, by the same Lease as upstream',
+    apply: () => NOTHING,
+  },
+  {
+    name: 'watch-namespace',
+    takes: 'value',
+    here: 'as `reconciler.namespaces`',
+    apply: (value) => (value === '' ? NOTHING : { set: [['reconciler.namespaces', value]] }),
+  },
+  {
+    name: 'stabilization-window',
+    takes: 'value',
+    here: 'as `reconciler.stabilizationSeconds`: `90s`, `2m`, `1h30m`, in whole seconds',
+    apply: (value) => {
+      const seconds = goSeconds(value);
+      return seconds === undefined
+        ? { refused: 'need a duration in whole seconds, such as 90s, 2m or 1h30m' }
+        : { set: [['reconciler.stabilizationSeconds', String(seconds)]] };
+    },
+  },
+  sameSwitch('enable-probing', 'reconciler.probing'),
+  sameSwitch('enable-metrics-observation', 'reconciler.metricsObservation'),
+  sameSwitch('interface-name-match-discovery', 'reconciler.nameMatchDiscovery'),
   absentSwitch('enable-dashboard', DASHBOARD),
   ...[
     'dashboard-oci-secret',
@@ -192,6 +218,15 @@ export function translateUpstream(given: ReadonlyMap<string, string>): {
 /** As Go's `strconv.ParseBool`; anything else counts as true, and is then refused or harmless. */
 function goBoolean(value: string): boolean {
   return !['0', 'f', 'F', 'false', 'False', 'FALSE'].includes(value);
+}
+
+/** As Go's `time.ParseDuration`, as far as it is a whole number of seconds; undefined for what is not. */
+function goSeconds(value: string): number | undefined {
+  const found = /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})(?:\.0+)?s)?$/.exec(value);
+  if (value === '0') return 0;
+  if (value === '' || found === null) return undefined;
+  const [, hours = '0', minutes = '0', seconds = '0'] = found;
+  return Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);
 }
 
 /** `:8081`, `10.0.0.1:8081`, `[::1]:8081`. Without a host ours decides: all addresses in a Pod. */
