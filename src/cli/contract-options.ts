@@ -1,6 +1,7 @@
 /** Options that commands about one contract share. */
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError, type Command, type Option } from 'commander';
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
+import { repeated } from './repeated-option.ts';
 
 export interface OverrideOptions {
   readonly values: readonly string[];
@@ -32,12 +33,6 @@ export function withFileOption(): Option {
     '--with-file <path>',
     'let a file of the bundle go along that looks like a secret; repeated',
   );
-}
-
-function repeated(flags: string, text: string): Option {
-  return new Option(flags, text)
-    .argParser((value: string, before: readonly string[]) => [...before, value])
-    .default([]);
 }
 
 /** What every command about a bundle says of its argument. */

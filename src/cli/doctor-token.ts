@@ -7,6 +7,7 @@ import { GateError } from '../errors.ts';
 import { addConfigOptions, type GivenConfig } from './config-options.ts';
 import { unreadable } from './input-file.ts';
 import { addOutputOption, EXIT, plain, say, show, type ExitCode, type OutputFormat } from './output.ts';
+import { repeated } from './repeated-option.ts';
 import type { Surroundings } from './surroundings.ts';
 import {
   extraKeysOf,
@@ -32,7 +33,7 @@ const NODE_KEY = 'authentication.kubernetes.io/node-name';
 export function define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void {
   command
     .option('--token-file <file>', 'file that holds the token (default: standard input)')
-    .option('--audience <name>', 'audience to review the token for, repeated', collect, [])
+    .addOption(repeated('--audience <name>', 'audience to review the token for, repeated'))
     .option('--offline', 'ask no cluster: read the claims, check nothing')
     // Taken only to be refused: everybody on a machine can read the arguments of its processes.
     .addOption(new Option('--token <token>').hideHelp());
@@ -52,10 +53,6 @@ Examples:
   command.action(async (options: Options) => {
     finish(await doctor(command, given, options, around));
   });
-}
-
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
 }
 
 async function doctor(

@@ -15,6 +15,7 @@ import { kubectlError } from './kubectl-error.ts';
 import { readObjectFiles } from './object-files.ts';
 import { addOutputOption, EXIT, plain, show, type ExitCode, type OutputFormat } from './output.ts';
 import { parsePolicyVersion } from './policy-options.ts';
+import { repeated } from './repeated-option.ts';
 import { isSuiteFile } from './suite-files.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -80,12 +81,6 @@ Examples:
   command.action(async (files: readonly string[], options: Options) => {
     finish(await lint(files, options, around));
   });
-}
-
-function repeated(flags: string, text: string): Option {
-  return new Option(flags, text)
-    .argParser((value: string, before: readonly string[]) => [...before, value])
-    .default([]);
 }
 
 /** Before it there is nobody who would refuse. */

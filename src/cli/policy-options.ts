@@ -1,5 +1,6 @@
 /** `--policies`, `--params` and `--namespaces`: policies that are decided as by an API server that has them. */
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError, type Command, type Option } from 'commander';
+import { repeated } from './repeated-option.ts';
 
 export interface PolicyOptions {
   readonly policies: readonly string[];
@@ -8,9 +9,8 @@ export interface PolicyOptions {
 }
 
 export function addPolicyOptions(command: Command): void {
-  const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
   const option = (flags: string, text: string): Option =>
-    new Option(flags, text).argParser(collect).default([]).helpGroup('Policies of the API server:');
+    repeated(flags, text).helpGroup('Policies of the API server:');
   command
     .addOption(
       option(

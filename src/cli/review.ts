@@ -25,6 +25,7 @@ import { addOutputOption, EXIT, plain, say, show, type ExitCode, type OutputForm
 import { addPolicyOptions, type PolicyOptions } from './policy-options.ts';
 import type { Decider } from './review-decider.ts';
 import { sayingLog } from './saying-log.ts';
+import { repeated } from './repeated-option.ts';
 import type { Surroundings } from './surroundings.ts';
 
 interface Options extends PolicyOptions {
@@ -57,7 +58,7 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
       '--as <user>',
       `user name, for example system:serviceaccount:agents:agent (default: ${DEFAULT_USER}, an administrator)`,
     )
-    .option('--as-group <group>', 'group of the user, repeated', collect, [])
+    .addOption(repeated('--as-group <group>', 'group of the user, repeated'))
     .option('--as-uid <uid>', 'uid of the user')
     .option('--as-extra <key=value>', 'extra of the user, repeated', collectPair, [])
     .option('--name <name>', 'name in the request (default: of the object)')
@@ -92,10 +93,6 @@ function oneOf(value: string): string {
   if (!['CREATE', 'UPDATE', 'DELETE', 'CONNECT'].includes(value))
     throw new InvalidArgumentError('need CREATE, UPDATE, DELETE or CONNECT');
   return value;
-}
-
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
 }
 
 function collectPair(
