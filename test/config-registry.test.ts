@@ -20,7 +20,7 @@ describe('keys of registries', () => {
     ['allowAddresses', '127.0.0.0/8,10.1.2.3,::1,fd00::/8,registry.example'],
     ['realms', 'auth.example,*.auth.example'],
     ['certificateAuthorities', 'r.example=ca.pem,r.example:5000=/etc/a=b.pem,*.example=ca.pem'],
-    ['proxy', 'http://proxy.example:3128'],
+    ['proxy', 'http://proxy.test:3128'],
     ['noProxy', '.example,*.example,r.example:5000,10.0.0.0/8,fd00::/8,::1,*'],
   ])('takes registry.%s %s', async (name, value) => {
     expect(await problems(name, name === 'proxy' ? value : value.split(','))).toEqual([]);
@@ -51,8 +51,8 @@ describe('keys of registries', () => {
     ['certificateAuthorities', 'https://r.example=ca.pem'],
     ['certificateAuthorities', 'r.example='],
     ['certificateAuthorities', '=ca.pem'],
-    ['proxy', 'proxy.example:3128'],
-    ['proxy', 'http://proxy.example/x'],
+    ['proxy', 'proxy.test:3128'],
+    ['proxy', 'http://proxy.test/x'],
     ['noProxy', 'http://x.example'],
     ['noProxy', '10.0.0.0/33'],
     ['noProxy', '[::1]'],

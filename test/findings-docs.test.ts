@@ -34,10 +34,10 @@ describe('docs/findings.md', () => {
   });
 
   it.each(Object.entries(CONTRACT_FINDINGS))('says of %s what the list says, and what to do', (code, row) => {
-    const [meaning = '', todo = ''] = sectionsOf('Findings').get(code)?.split('\n\n') ?? [];
+    const [meaning = '', remedy = ''] = sectionsOf('Findings').get(code)?.split('\n\n') ?? [];
     const severity = row.severity.replace(/^./, (letter) => letter.toUpperCase());
     expect(meaning).toMatch(new RegExp(`^${severity} \\(\`${row.category}\`\\)\\. [A-Z\`].*\\.$`));
-    expect(todo).toMatch(/^[A-Z`].*\.$/);
+    expect(remedy).toMatch(/^[A-Z`].*\.$/);
   });
 });
 

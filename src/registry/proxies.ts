@@ -4,7 +4,7 @@ import { GateError } from '../errors.ts';
 import { AddressSet, isAddressRange, plainAddress } from './addresses.ts';
 
 export interface ProxyOptions {
-  /** For https, such as `http://proxy.example:3128`; user and password may be in it. */
+  /** For https, such as `http://proxy.test:3128`; user and password may be in it. */
   readonly https?: string;
   /** For plain http. */
   readonly http?: string;

@@ -166,7 +166,7 @@ describe('registries as configured', () => {
     const config = await configOf({
       PACTO_REGISTRY_TOKEN: POISON,
       PACTO_REGISTRY_PASSWORD: POISON,
-      HTTPS_PROXY: `http://a:${POISON}@proxy.example`,
+      HTTPS_PROXY: `http://a:${POISON}@proxy.test`,
     });
     expect(`${JSON.stringify(config)}${inspect(config, { depth: 9 })}`).not.toContain(POISON);
     expect(config.registry.environment.proxy().https).toContain(POISON);

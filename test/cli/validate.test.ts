@@ -111,7 +111,7 @@ describe('validate', () => {
 
   it.each([
     ['a registry without its scheme', 'registry.example/shop/payments:1.0', 'LOCAL_REFERENCE'],
-    ['a URL', 'https://registry.example/x', 'LOCAL_REFERENCE'],
+    ['a URL', 'https://r.test/x', 'LOCAL_REFERENCE'],
     ['a scheme in capitals', 'OCI://registry.example/x', 'LOCAL_REFERENCE'],
     ['a repository in capitals', 'oci://registry.example/Shop/payments', 'REFERENCE_UNUSABLE'],
   ])('warns of a reference that is %s, and takes it', async (_what, ref, code) => {

@@ -67,30 +67,30 @@ describe('a token server', () => {
     checkRealm(realm, new URL(`https://${registry}/`), new HostList(realms), { reference: 'r', wanted: 'w' });
 
   it.each([
-    ['https://registry.example.com/token', 'registry.example.com', []],
-    ['https://registry.example.com:8443/token', 'registry.example.com', []],
-    ['https://auth.registry.example.com/token', 'registry.example.com', []],
+    ['https://r.acme.test/token', 'r.acme.test', []],
+    ['https://r.acme.test:8443/token', 'r.acme.test', []],
+    ['https://auth.r.acme.test/token', 'r.acme.test', []],
     ['https://gitlab.com/jwt/auth', 'registry.gitlab.com', []],
     ['https://auth.docker.io/token', 'index.docker.io', []],
-    ['https://auth.example.com/token', 'registry.example.com', ['auth.example.com']],
-    ['https://sso.example.org/token', 'registry.example.com', ['*.example.org']],
-    ['https://sso.example.org:8443/token', 'registry.example.com', ['sso.example.org:8443']],
+    ['https://auth.acme.test/token', 'r.acme.test', ['auth.acme.test']],
+    ['https://sso.example.org/token', 'r.acme.test', ['*.example.org']],
+    ['https://sso.example.org:8443/token', 'r.acme.test', ['sso.example.org:8443']],
   ])('%s is asked for %s, %j being listed', (realm, registry, realms) => {
     expect(check(realm, registry, realms).href).toBe(realm);
   });
 
   it.each([
-    ['https://auth.example.com/token', 'registry.example.com', []],
-    ['https://evilregistry.example.com/', 'registry.example.com', []],
-    ['https://registry.example.com.evil.test/', 'registry.example.com', []],
+    ['https://auth.acme.test/token', 'r.acme.test', []],
+    ['https://evilr.acme.test/', 'r.acme.test', []],
+    ['https://r.acme.test.evil.test/', 'r.acme.test', []],
     ['https://com/token', 'registry.com', []],
-    ['https://auth.docker.io/token', 'registry.example.com', []],
+    ['https://auth.docker.io/token', 'r.acme.test', []],
     ['https://auth.docker.io.evil.test/token', 'index.docker.io', []],
     ['https://2.0.0.1/token', '10.2.0.0.1.nip.test', []],
     ['https://0.0.1/token', '10.0.0.1', []],
-    ['http://registry.example.com/token', 'registry.example.com', ['registry.example.com']],
-    ['https://robot@registry.example.com/token', 'registry.example.com', []],
-    ['https://sso.example.org/token', 'registry.example.com', ['example.org', 'sso.example.org:8443']],
+    ['http://r.acme.test/token', 'r.acme.test', ['r.acme.test']],
+    ['https://robot@r.acme.test/token', 'r.acme.test', []],
+    ['https://sso.example.org/token', 'r.acme.test', ['example.org', 'sso.example.org:8443']],
   ])('%s is not asked for %s, %j being listed', (realm, registry, realms) => {
     expect(() => check(realm, registry, realms)).toThrow(
       expect.objectContaining({ code: 'GATE_REGISTRY_REFUSED' }),
