@@ -50,7 +50,10 @@ async function serve(
   if (config === undefined) return EXIT.usage;
   const { unusedUpstream } = config.environment;
   if (unusedUpstream.length > 0)
-    say(around, `environment ${unusedUpstream.join(', ')}: not used: pacto-gate installs nothing that another object could own`);
+    say(
+      around,
+      `environment ${unusedUpstream.join(', ')}: not used: pacto-gate installs nothing that another object could own`,
+    );
 
   // Both at once: they are the two halves of what a server needs.
   const [start, { createLog }] = await Promise.all([starterOf(config), import('../log.ts')]);
