@@ -1,7 +1,6 @@
 /** One look at one Pacto: everything read, nothing written (operator.md §3.2). */
 import type { KubeObject } from '../cluster/objects.ts';
 import type { Pacto, PactoStatus } from './api/pacto.ts';
-import type { NamespacedName } from './view.ts';
 
 /** An event on the Pacto (operator.md §7.2). */
 export interface PlannedEvent {
@@ -54,5 +53,3 @@ export interface Pass {
     options: { readonly signal: AbortSignal; readonly fresh?: boolean },
   ): Promise<PassResult>;
 }
-
-export type PactoKey = NamespacedName;

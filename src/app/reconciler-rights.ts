@@ -1,0 +1,91 @@
+/**
+ * All that the role reconciler asks of the API server, as RBAC: the other side of reconciler.ts. It writes Pacto's own
+ * kinds, events and one Lease, and nothing that it watches.
+ */
+import type { Account, PolicyRule, Rights } from './rights.ts';
+import { leaseNamespaceOf } from './reconciler-settings.ts';
+import {
+  CONFIG_MAP,
+  ENDPOINT_SLICE,
+  EVENT,
+  HTTP_ROUTE,
+  INGRESS,
+  LEASE,
+  NODE_RUNTIME_OBSERVATION,
+  PACTO,
+  PACTO_REVISION,
+  POD_MONITOR,
+  SECRET,
+  SERVICE,
+  SERVICE_MONITOR,
+  type Kind,
+} from '../cluster/kinds.ts';
+import { SUBJECT_ACCESS_REVIEW, TOKEN_REVIEW } from '../cluster/reviews.ts';
+import type { Config } from '../config.ts';
+import { RECONCILER_LEASE } from '../reconcile/lease.ts';
+import { WORKLOAD_KINDS } from '../reconcile/target.ts';
+
+export function reconcilerRights(config: Config, account: Account): Rights {
+  const namespaces = new Map<string, PolicyRule[]>();
+  const within = (namespace: string, ...rules: readonly PolicyRule[]): void => {
+    namespaces.set(namespace, [...(namespaces.get(namespace) ?? []), ...rules]);
+  };
+  const own = leaseNamespaceOf({
+    ...config,
+    environment: { ...config.environment, podNamespace: account.namespace },
+  });
+  within(
+    own,
+    // A creation has no name yet that RBAC could look at.
+    rule(LEASE, ['create']),
+    { ...rule(LEASE, ['get', 'update']), resourceNames: [RECONCILER_LEASE] },
+  );
+  const { namespaces: watched, nodeAgentNamespace } = config.reconciler;
+  if (nodeAgentNamespace !== undefined)
+    within(nodeAgentNamespace, rule(NODE_RUNTIME_OBSERVATION, read(config)), rule(LEASE, read(config)));
+  for (const namespace of watched) within(namespace, ...watchedRules(config));
+  return {
+    cluster: [...(watched.length === 0 ? watchedRules(config) : []), ...reviewRules(config)],
+    namespaces,
+  };
+}
+
+/** In every namespace whose Pactos count. */
+function watchedRules(config: Config): readonly PolicyRule[] {
+  const reads = read(config);
+  const { metricsObservation } = config.reconciler;
+  return [
+    // Beside the watch: read anew after a conflict; annotated by a reconciler that does not lead.
+    rule(PACTO, ['get', 'list', 'watch', 'patch']),
+    { ...rule(PACTO, ['update']), resources: [`${PACTO.resource}/status`] },
+    rule(PACTO_REVISION, ['get', 'list', 'watch', 'create']),
+    { ...rule(PACTO_REVISION, ['update']), resources: [`${PACTO_REVISION.resource}/status`] },
+    rule(EVENT, ['create', 'patch']),
+    rule(SERVICE, reads),
+    rule(ENDPOINT_SLICE, reads),
+    ...WORKLOAD_KINDS.map((kind) => rule(kind, reads)),
+    rule(INGRESS, reads),
+    rule(HTTP_ROUTE, reads),
+    // Their metadata is watched; contents are read by name, of what a Pacto names.
+    rule(CONFIG_MAP, ['get', 'list', 'watch']),
+    rule(SECRET, ['get', 'list', 'watch']),
+    ...(metricsObservation ? [rule(SERVICE_MONITOR, reads), rule(POD_MONITOR, reads)] : []),
+  ];
+}
+
+/** Who scrapes and who calls the API is asked of the cluster. */
+function reviewRules({ metrics, roles }: Config): readonly PolicyRule[] {
+  const scrapersProve = metrics.enabled && (!metrics.plain || metrics.isPlainByDefault);
+  const apiProves = roles.includes('reconciler');
+  return scrapersProve || apiProves
+    ? [rule(TOKEN_REVIEW, ['create']), rule(SUBJECT_ACCESS_REVIEW, ['create'])]
+    : [];
+}
+
+function read({ state }: Config): readonly string[] {
+  return state === 'live' ? ['get', 'list'] : ['list', 'watch'];
+}
+
+function rule({ group, resource }: Pick<Kind, 'group' | 'resource'>, verbs: readonly string[]): PolicyRule {
+  return { apiGroups: [group], resources: [resource], verbs };
+}
