@@ -1,0 +1,32 @@
+import { ENDPOINT_SLICE } from '../../cluster/kinds.ts';
+import { relatedTo, serviceText } from '../read-keys.ts';
+import { listOf, pick, recordOf, type Trigger } from './trigger.ts';
+
+/** discovery.k8s.io/v1, LabelServiceName. */
+export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
+
+export const ENDPOINT_SLICES: Trigger = {
+  kind: ENDPOINT_SLICE,
+  scope: 'watched',
+  optional: false,
+  keepsMetadata({ labels }) {
+    const service = labels?.[SERVICE_NAME_LABEL];
+    return service === undefined ? {} : { labels: { [SERVICE_NAME_LABEL]: service } };
+  },
+  keep: (slice) => ({
+    ports: listOf(slice['ports']).map((port) => pick(port, ['name', 'port', 'protocol'])),
+    endpoints: listOf(slice['endpoints']).map((endpoint) => ({
+      ...pick(endpoint, ['addresses', 'nodeName']),
+      conditions: pick(endpoint['conditions'], ['ready']),
+      ...(endpoint['targetRef'] !== undefined && {
+        targetRef: pick(recordOf(endpoint['targetRef']), ['kind', 'uid', 'name']),
+      }),
+    })),
+  }),
+  relations({ metadata }) {
+    const name = metadata.labels?.[SERVICE_NAME_LABEL];
+    const namespace = metadata.namespace ?? '';
+    return name === undefined ? [] : [relatedTo(ENDPOINT_SLICE, serviceText({ namespace, name }))];
+  },
+  essence: ({ ports, endpoints }) => ({ ports, endpoints }),
+};

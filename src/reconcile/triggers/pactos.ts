@@ -1,0 +1,58 @@
+import { PACTO, PACTO_REVISION } from '../../cluster/kinds.ts';
+import type { KubeObject } from '../../cluster/objects.ts';
+import { repositoryOf } from '../observe/dependency-repository.ts';
+import { relatedTo, serviceText } from '../read-keys.ts';
+import { pick, recordOf, type Trigger } from './trigger.ts';
+
+/** By which whoever may not write asks the leader to look (design §5). */
+export const REQUESTED_AT = 'gate.pacto.trianalab.io/requested-at';
+/** operator.md §1.2. */
+export const PACTO_LABEL = 'pacto.trianalab.io/pacto';
+
+/** All of it is kept: what is written is made from it. As a dependency of others a Pacto is a part of its status. */
+export const PACTOS: Trigger = {
+  kind: PACTO,
+  scope: 'watched',
+  optional: true,
+  keepsMetadata: (metadata) => metadata,
+  keep: ({ spec, status }) => ({ spec, ...(status !== undefined && { status }) }),
+  relations(pacto) {
+    const { resolvedRef } = contractOf(pacto);
+    const repository = typeof resolvedRef === 'string' ? repositoryOf(resolvedRef) : '';
+    return repository === '' ? [] : [relatedTo(PACTO, repository)];
+  },
+  essence: (pacto) => ({
+    contract: pick(contractOf(pacto), ['resolvedRef', 'version']),
+    target: recordOf(recordOf(pacto['spec'])['target'])['serviceName'],
+  }),
+};
+
+export const REVISIONS: Trigger = {
+  kind: PACTO_REVISION,
+  scope: 'watched',
+  optional: true,
+  keepsMetadata: ({ labels, ownerReferences, creationTimestamp }) => ({
+    ...(labels !== undefined && { labels }),
+    ...(ownerReferences !== undefined && { ownerReferences }),
+    ...(creationTimestamp !== undefined && { creationTimestamp }),
+  }),
+  keep: ({ spec, status }) => ({ spec, ...(status !== undefined && { status }) }),
+  relations({ metadata }) {
+    const name = metadata.labels?.[PACTO_LABEL];
+    const owner = metadata.ownerReferences?.find(({ kind }) => kind === PACTO.kind)?.name ?? name;
+    const namespace = metadata.namespace ?? '';
+    return owner === undefined ? [] : [relatedTo(PACTO_REVISION, serviceText({ namespace, name: owner }))];
+  },
+  // A revision is written by us and by nobody else: one that is gone must come back.
+  essence: () => undefined,
+};
+
+/** What of a Pacto makes a new look necessary; its status is our own writing (operator.md §20, T1). */
+export function wishOf({ metadata }: KubeObject): string {
+  const { uid, generation, deletionTimestamp, annotations } = metadata;
+  return JSON.stringify([uid, generation, deletionTimestamp, annotations?.[REQUESTED_AT]]);
+}
+
+function contractOf(pacto: KubeObject): Readonly<Record<string, unknown>> {
+  return recordOf(recordOf(pacto['status'])['contract']);
+}
