@@ -87,6 +87,7 @@ async function bundle(commit: string, version: string): Promise<void> {
       'pacto-gate': 'src/main.ts',
       handle: 'src/handle.ts',
       'schema-worker': 'src/schema/schema-worker.ts',
+      'contract-worker': 'src/reconcile/contract-worker.ts',
     },
     platform: 'node',
     plugins: [lateBuiltins, yamlForBrowsers],

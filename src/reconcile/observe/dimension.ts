@@ -46,8 +46,11 @@ export interface Surveyed {
   readonly settings: ObserveSettings;
   readonly prober: Prober;
   readonly schemas: SchemaChecks;
-  /** Says when an answer may become another although no object changes: wall clock, milliseconds since the epoch. */
-  readonly due: (atMs: number) => void;
+  /**
+   * Says when an answer may become another although no object changes: wall clock, milliseconds since the epoch.
+   * `watched`: whoever watches tells of it, so that nobody need look again for it.
+   */
+  readonly due: (atMs: number, by?: 'watched') => void;
   readonly signal: AbortSignal;
 }
 
