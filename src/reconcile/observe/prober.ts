@@ -2,6 +2,7 @@
  * Questions to a port of a watched Service. The address is made of the Service's name, its namespace and its port, never of
  * anything that a contract says; the contract gives the path alone (operator.md §0.3, INV-6).
  */
+import type { WireProtocol } from '../../policies/observation.ts';
 
 export interface ProbeTarget {
   readonly service: string;
@@ -24,6 +25,6 @@ export type HttpAnswer =
 export interface Prober {
   /** `GET` over plain HTTP, redirects not followed. @param path starts with a slash. Rejects with the signal's reason only. */
   get(target: ProbeTarget, path: string, signal: AbortSignal): Promise<HttpAnswer>;
-  /** What the port speaks; undefined where that is not certain (TLS, silence, bytes of no known protocol). */
-  protocol(target: ProbeTarget, signal: AbortSignal): Promise<'http' | 'grpc' | 'other' | undefined>;
+  /** What the port speaks, for certain; empty where that is not known (TLS, silence, bytes of no known protocol). */
+  protocols(target: ProbeTarget, signal: AbortSignal): Promise<readonly WireProtocol[]>;
 }

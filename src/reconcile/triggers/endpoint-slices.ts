@@ -15,13 +15,7 @@ export const ENDPOINT_SLICES: Trigger = {
   },
   keep: (slice) => ({
     ports: listOf(slice['ports']).map((port) => pick(port, ['name', 'port', 'protocol'])),
-    endpoints: listOf(slice['endpoints']).map((endpoint) => ({
-      ...pick(endpoint, ['addresses', 'nodeName']),
-      conditions: pick(endpoint['conditions'], ['ready']),
-      ...(endpoint['targetRef'] !== undefined && {
-        targetRef: pick(recordOf(endpoint['targetRef']), ['kind', 'uid', 'name']),
-      }),
-    })),
+    endpoints: listOf(slice['endpoints']).map(endpointOf),
   }),
   relations({ metadata }) {
     const name = metadata.labels?.[SERVICE_NAME_LABEL];
@@ -30,3 +24,13 @@ export const ENDPOINT_SLICES: Trigger = {
   },
   essence: ({ ports, endpoints }) => ({ ports, endpoints }),
 };
+
+function endpointOf(endpoint: Readonly<Record<string, unknown>>): object {
+  return {
+    ...pick(endpoint, ['addresses', 'nodeName']),
+    conditions: pick(endpoint['conditions'], ['ready']),
+    ...(endpoint['targetRef'] !== undefined && {
+      targetRef: pick(recordOf(endpoint['targetRef']), ['kind', 'uid']),
+    }),
+  };
+}
