@@ -1,6 +1,7 @@
 /** One look at one Pacto: everything read, nothing written (operator.md §3.2). */
 import type { KubeObject } from '../cluster/objects.ts';
 import type { Pacto, PactoStatus } from './api/pacto.ts';
+import type { View } from './view.ts';
 
 /** An event on the Pacto (operator.md §7.2). */
 export interface PlannedEvent {
@@ -45,11 +46,8 @@ export interface PassResult {
 
 export interface Pass {
   /**
-   * @param pacto undefined status fields count as never reconciled
+   * @param options.view what is read goes through it
    * @returns never throws but the signal's reason and our own faults
    */
-  look(
-    pacto: Pacto,
-    options: { readonly signal: AbortSignal; readonly fresh?: boolean },
-  ): Promise<PassResult>;
+  look(pacto: Pacto, options: { readonly view: View; readonly signal: AbortSignal }): Promise<PassResult>;
 }

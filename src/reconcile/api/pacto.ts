@@ -142,19 +142,22 @@ export interface ObservedRuntime {
   readonly healthProbeInitialDelaySeconds?: number;
 }
 
+/** What is zero, false or empty is left out, as upstream writes it. */
 export interface StatusReadiness {
-  readonly score: number;
-  readonly minScore: number;
-  readonly passing: boolean;
-  readonly totalWeight: number;
-  readonly earnedWeight: number;
-  readonly expires: string;
-  readonly expired: boolean;
+  readonly score?: number;
+  readonly minScore?: number;
+  readonly passing?: boolean;
+  readonly totalWeight?: number;
+  readonly earnedWeight?: number;
+  /** `YYYY-MM-DD`. */
+  readonly expires?: string;
+  readonly expired?: boolean;
+  /** Whole days; not there once expired. */
   readonly daysRemaining?: number;
-  readonly doneCount: number;
-  readonly partialCount: number;
-  readonly notDoneCount: number;
-  readonly deferredCount: number;
+  readonly doneCount?: number;
+  readonly partialCount?: number;
+  readonly notDoneCount?: number;
+  readonly deferredCount?: number;
   readonly claims?: readonly Readonly<Record<string, unknown>>[];
   readonly revisions?: readonly Readonly<Record<string, unknown>>[];
 }
