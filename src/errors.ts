@@ -60,7 +60,7 @@ export const ERROR_CODES = {
   GATE_INPUT_FILE: 'input',
   GATE_INSTALL_FOREIGN: 'configuration',
   GATE_INSTALL_INCOMPLETE: 'configuration',
-  GATE_INSTALL_NOT_LEADING: 'retry',
+  GATE_NOT_LEADING: 'retry',
   GATE_POLICY_FILE: 'configuration',
   GATE_POLICY_INVALID: 'configuration',
   GATE_POLICY_PARAMS: 'configuration',

@@ -27,7 +27,8 @@ import { createReviewCap } from '../http/review-cap.ts';
 import type { Listener } from '../http/server.ts';
 import { readTogether, watchFiles } from '../http/watched-files.ts';
 import { startInstaller } from '../install/installer.ts';
-import { startLeader } from '../install/leader.ts';
+import { startLeader } from '../cluster/leader.ts';
+import { FIELD_MANAGER, INSTALLER_LEASE } from '../install/names.ts';
 import { createServerProbe } from '../install/server-probe.ts';
 import { RoundLog } from './installer-log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -185,6 +186,9 @@ function startWork({ config, parts, source, cluster, namespace, known, target }:
     cluster,
     clock,
     namespace,
+    name: INSTALLER_LEASE,
+    fieldManager: FIELD_MANAGER,
+    role: 'installer',
     identity: `${hostname()}_${randomUUID()}`,
     random: Math.random,
     onChange(leads) {

@@ -8,7 +8,7 @@ import { GateError } from '../errors.ts';
 import type { ApiServer } from './canary.ts';
 import type { Desired, Enforcement } from './desired.ts';
 import type { ServerProbe } from './fill.ts';
-import { writesOfLeader, type Leader } from './leader.ts';
+import { writesOfLeader, type Leader } from '../cluster/leader.ts';
 import { PROOF_RETRY_MS, runRound, type Enforced, type Proved, type RoundResult } from './round.ts';
 
 export interface InstallerOptions {

@@ -109,7 +109,7 @@ describe('hand-over to native policies', () => {
     expect(await bench.natives()).toContain('pacto-gate-canary');
     const writes: string[] = [];
     bench.onWrite = ({ operation, object }) => writes.push(`${operation} ${object.metadata.name ?? ''}`);
-    bench.term.abort(new GateError('GATE_INSTALL_NOT_LEADING', 'another one leads'));
+    bench.term.abort(new GateError('GATE_NOT_LEADING', 'another one leads'));
     bench.wake();
     await bench.run(60_000);
     expect(writes).toEqual([]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Cluster } from '../../src/cluster/cluster.ts';
 import { CONFIG_MAP, LEASE } from '../../src/cluster/kinds.ts';
 import { createMemoryCluster, type MemoryCluster } from '../../src/cluster/memory.ts';
-import { startLeader, writesOfLeader, type Leader } from '../../src/install/leader.ts';
+import { startLeader, writesOfLeader, type Leader } from '../../src/cluster/leader.ts';
 import { aConfigMap } from '../support/builders.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
@@ -26,6 +26,9 @@ function candidate(
     cluster,
     clock,
     namespace: NAMESPACE,
+    name: NAME.name,
+    fieldManager: 'pacto-gate',
+    role: 'installer',
     identity,
     random: () => 0,
     onChange: (leads) => changes.push(leads),
@@ -149,7 +152,7 @@ describe('leader', () => {
     const { uid: _uid, creationTimestamp: _created, ...metadata } = map.metadata;
     const made = await writes.create(CONFIG_MAP, { ...map, metadata });
     leads = false;
-    const refused = { code: 'GATE_INSTALL_NOT_LEADING' };
+    const refused = { code: 'GATE_NOT_LEADING' };
     await expect(writes.create(CONFIG_MAP, map)).rejects.toMatchObject(refused);
     await expect(writes.replace(CONFIG_MAP, made)).rejects.toMatchObject(refused);
     await expect(writes.replaceStatus(CONFIG_MAP, made)).rejects.toMatchObject(refused);

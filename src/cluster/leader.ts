@@ -1,14 +1,13 @@
 /**
- * Who of several installers writes: whoever holds a Lease, with client-go's times. Times are this process's own,
+ * Who of several processes writes: whoever holds a Lease, with client-go's times. Times are this process's own,
  * monotonic: what another one's clock says is not looked at. Nothing is begun to be written later than the renew
  * deadline after the last renewal was asked for, which is well before anybody else may hold the Lease.
  */
 import { sleep, type Clock } from '../clock.ts';
-import type { Cluster, CallOptions } from '../cluster/cluster.ts';
-import { apiVersionOf, LEASE } from '../cluster/kinds.ts';
-import type { KubeObject } from '../cluster/objects.ts';
 import { GateError } from '../errors.ts';
-import { FIELD_MANAGER, INSTALLER_LEASE } from './names.ts';
+import type { Cluster, CallOptions } from './cluster.ts';
+import { apiVersionOf, LEASE } from './kinds.ts';
+import type { KubeObject } from './objects.ts';
 
 /** leaderelection of client-go: LeaseDuration, RenewDeadline, RetryPeriod. */
 const LEASE_MS = 15_000;
@@ -21,7 +20,12 @@ export interface LeaderOptions {
   readonly cluster: Pick<Cluster, 'get' | 'create' | 'replace'>;
   readonly clock: Clock;
   readonly namespace: string;
-  /** Unique among all installers: a host name and something random. */
+  /** Of the Lease. */
+  readonly name: string;
+  readonly fieldManager: string;
+  /** What the process is, for messages: `installer`. */
+  readonly role: string;
+  /** Unique among all of that role: a host name and something random. */
   readonly identity: string;
   /** From 0 up to 1. */
   readonly random: () => number;
@@ -74,10 +78,11 @@ class LeaseLeader implements Leader {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('the installer stops'));
+    const why = `the ${this.#options.role} stops`;
+    this.#stopping.abort(new Error(why));
     await this.#running;
     const held = this.#term !== undefined;
-    this.#end('the installer stops');
+    this.#end(why);
     if (held) await this.#release();
   }
 
@@ -104,7 +109,7 @@ class LeaseLeader implements Leader {
     try {
       const held = await this.#hold({ signal: AbortSignal.any([signal, limit.signal]) });
       if (held) this.#begin(askedMs);
-      else this.#end('another installer holds the Lease');
+      else this.#end(`another ${this.#options.role} holds the Lease`);
     } catch (error) {
       // Who lost by a resourceVersion sees the new holder at the next attempt.
       if (!signal.aborted) onError(error);
@@ -120,10 +125,10 @@ class LeaseLeader implements Leader {
 
   /** @returns whether the Lease is ours now. */
   async #hold(call: CallOptions): Promise<boolean> {
-    const { cluster, namespace, identity, clock } = this.#options;
-    const current = await cluster.get(LEASE, { namespace, name: INSTALLER_LEASE }, call);
+    const { cluster, namespace, name, fieldManager, identity, clock } = this.#options;
+    const current = await cluster.get(LEASE, { namespace, name }, call);
     if (current === undefined) {
-      await cluster.create(LEASE, this.#lease(undefined), { ...call, fieldManager: FIELD_MANAGER });
+      await cluster.create(LEASE, this.#lease(undefined), { ...call, fieldManager });
       return true;
     }
     this.#observe(current, clock.monotonic());
@@ -134,7 +139,7 @@ class LeaseLeader implements Leader {
       observed.holder === identity ||
       clock.monotonic() >= observed.atMs + observed.durationMs;
     if (!isFree) return false;
-    await cluster.replace(LEASE, this.#lease(current), { ...call, fieldManager: FIELD_MANAGER });
+    await cluster.replace(LEASE, this.#lease(current), { ...call, fieldManager });
     return true;
   }
 
@@ -151,7 +156,7 @@ class LeaseLeader implements Leader {
   }
 
   #lease(current: KubeObject | undefined, holder = this.#options.identity): KubeObject {
-    const { clock, namespace } = this.#options;
+    const { clock, namespace, name } = this.#options;
     // MicroTime.
     const now = new Date(clock.now()).toISOString().replace('Z', '000Z');
     const before = (current?.['spec'] ?? {}) as Record<string, unknown>;
@@ -160,7 +165,7 @@ class LeaseLeader implements Leader {
     return {
       apiVersion: apiVersionOf(LEASE),
       kind: LEASE.kind,
-      metadata: current?.metadata ?? { namespace, name: INSTALLER_LEASE },
+      metadata: current?.metadata ?? { namespace, name },
       spec: {
         holderIdentity: holder,
         leaseDurationSeconds: holder === '' ? 1 : LEASE_MS / 1_000,
@@ -172,12 +177,12 @@ class LeaseLeader implements Leader {
   }
 
   async #release(): Promise<void> {
-    const { cluster, namespace, identity, clock, onError } = this.#options;
+    const { cluster, namespace, name, identity, clock, onError } = this.#options;
     const limit = new AbortController();
     const timer = clock.setTimer(RETRY_MS, () => limit.abort(new Error('no answer while stopping')));
     const call = { signal: limit.signal };
     try {
-      const current = await cluster.get(LEASE, { namespace, name: INSTALLER_LEASE }, call);
+      const current = await cluster.get(LEASE, { namespace, name }, call);
       const holder = ((current?.['spec'] ?? {}) as Record<string, unknown>)['holderIdentity'];
       if (current !== undefined && holder === identity)
         await cluster.replace(LEASE, this.#lease(current, ''), call);
@@ -197,7 +202,7 @@ class LeaseLeader implements Leader {
 
   #end(why: string): void {
     if (this.#term === undefined) return;
-    this.#term.abort(new GateError('GATE_INSTALL_NOT_LEADING', `${why}: this installer writes no more`));
+    this.#term.abort(new GateError('GATE_NOT_LEADING', `${why}: this ${this.#options.role} writes no more`));
     this.#term = undefined;
     this.#options.onChange(false);
   }
@@ -208,8 +213,7 @@ export function writesOfLeader<
   C extends Pick<Cluster, 'create' | 'replace' | 'replaceStatus' | 'delete' | 'apply'>,
 >(cluster: C, leads: () => boolean): Pick<C, 'create' | 'replace' | 'replaceStatus' | 'delete' | 'apply'> {
   const check = (): void => {
-    if (!leads())
-      throw new GateError('GATE_INSTALL_NOT_LEADING', 'another installer may lead: nothing is written');
+    if (!leads()) throw new GateError('GATE_NOT_LEADING', 'another process may lead: nothing is written');
   };
   return {
     async create(...given) {
