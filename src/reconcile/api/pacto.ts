@@ -10,8 +10,8 @@ export interface PactoSpec {
   };
   readonly target:
     | {
-        readonly serviceName: string | undefined;
-        readonly workloadRef: { readonly name: string; readonly kind: string | undefined } | undefined;
+        readonly serviceName?: string | undefined;
+        readonly workloadRef?: { readonly name: string; readonly kind?: string | undefined } | undefined;
         readonly interfaceBindings: readonly {
           readonly interface: string;
           readonly servicePort: number | string;

@@ -116,8 +116,8 @@ function withoutEmpty(binding: {
   readonly configuration: string;
   readonly kind: 'ConfigMap' | 'Secret';
   readonly name: string;
-  readonly key: string | undefined;
-  readonly format: string | undefined;
+  readonly key?: string | undefined;
+  readonly format?: string | undefined;
 }): Binding {
   const { configuration, kind, name, key, format } = binding;
   return {
