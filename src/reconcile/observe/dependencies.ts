@@ -5,11 +5,17 @@ import type { Dependency } from '../../policies/contract/contract.ts';
 import { parseVersion } from '../../policies/contract/version.ts';
 import type { Observation } from '../../policies/observation.ts';
 import { repositoryOf } from './dependency-repository.ts';
+import { socketsOf } from './dependency-sockets.ts';
 import type { Surveyed } from './dimension.ts';
-import { isExternalName, readyEndpoints, servicePorts, specOf, type Endpoint } from './endpoints.ts';
-import { callsTo } from './node-agent.ts';
+import { allEndpoints, isExternalName, readyEndpoints, specOf } from './endpoints.ts';
+import { callsTo, type Calls } from './node-agent.ts';
+import { fieldsOf } from './pod-template.ts';
 import { attempt, Sightings } from './sighting.ts';
 
+/**
+ * One `DependencyReachable` of each dependency, and a `DependencyVersionObserved` where some Pacto serves it: the versions of
+ * those that fit the wanted range, or of all where none does.
+ */
 export async function observeDependencies(surveyed: Surveyed): Promise<readonly Observation[]> {
   const found = await Promise.all(
     surveyed.contract.dependencies.map((dependency) => observe(surveyed, dependency)),
@@ -60,71 +66,38 @@ async function reach(
   if (isExternalName(service.value)) return sightings.unsupported();
   const slices = await attempt(() => view.endpointSlices(at), signal);
   if (!slices.ok) return sightings.failed(slices.error);
-  const ready = readyEndpoints(slices.value, undefined);
-  const calls = await callsOf(surveyed, service.value, slices.value);
+  const sockets = socketsOf(service.value, slices.value);
+  const calls = await attempt(() => callsOf(surveyed, sockets), signal);
   if (!calls.ok) return sightings.failed(calls.error);
   // A success that was is no proof against a provider that has nothing ready now.
-  if (ready.length === 0) return calls.value === 'success' ? sightings.insufficient() : absent();
+  if (readyEndpoints(slices.value, undefined).length === 0)
+    return calls.value === 'success' ? sightings.insufficient() : absent();
   if (calls.value === 'failure') return absent();
   windows.positive('dependency', name);
   return sightings.observed({ reachable: true });
 }
 
-/** What our own Pods were seen to get from the provider. */
-async function callsOf(
-  surveyed: Surveyed,
-  provider: KubeObject,
-  slices: readonly KubeObject[],
-): ReturnType<typeof attempt<Awaited<ReturnType<typeof callsTo>>>> {
-  return await attempt(async () => {
-    const { settings, target, view } = surveyed;
-    if (settings.nodeAgent === undefined || target.service === undefined) return 'none';
-    const own = { namespace: target.namespace, name: target.service };
-    const callers = readyEndpoints(await view.endpointSlices(own), undefined);
-    const endpoints = allEndpoints(slices);
-    return await callsTo(surveyed, callers, {
-      addresses: new Set([...clusterAddresses(provider), ...endpoints.flatMap(({ addresses }) => addresses)]),
-      ports: new Set([...servicePorts(provider).map(({ port }) => port), ...portsOf(slices)]),
-    });
-  }, surveyed.signal);
+/**
+ * What our own Pods were seen to get from the provider. Those that are not ready count: it may be for want of just this
+ * dependency.
+ */
+async function callsOf(surveyed: Surveyed, sockets: ReadonlySet<string>): Promise<Calls> {
+  const { settings, target, view } = surveyed;
+  if (settings.nodeAgent === undefined || target.service === undefined) return 'none';
+  const own = { namespace: target.namespace, name: target.service };
+  return await callsTo(surveyed, allEndpoints(await view.endpointSlices(own)), sockets);
 }
 
-/** Ready or not: a connection to one that is not ready any more was one to the provider. */
-function allEndpoints(slices: readonly KubeObject[]): readonly Pick<Endpoint, 'addresses'>[] {
-  return slices.flatMap(({ endpoints }) =>
-    Array.isArray(endpoints)
-      ? (endpoints as readonly { addresses?: unknown }[]).map(({ addresses }) => ({
-          addresses: Array.isArray(addresses) ? (addresses as readonly string[]) : [],
-        }))
-      : [],
-  );
-}
-
-function portsOf(slices: readonly KubeObject[]): readonly number[] {
-  return slices.flatMap(({ ports }) =>
-    Array.isArray(ports)
-      ? (ports as readonly { port?: unknown }[]).flatMap(({ port }) =>
-          typeof port === 'number' ? [port] : [],
-        )
-      : [],
-  );
-}
-
-function clusterAddresses(service: KubeObject): readonly string[] {
-  const { clusterIP, clusterIPs } = specOf(service);
-  const all = [clusterIP, ...(Array.isArray(clusterIPs) ? (clusterIPs as readonly unknown[]) : [])];
-  return all.filter((one): one is string => typeof one === 'string' && one !== '' && one !== 'None');
-}
-
-function siblingOf({ metadata, spec, status }: KubeObject): Sibling | undefined {
-  const { contract } = (status ?? {}) as { contract?: { version?: unknown } };
+/** Undefined where nothing is known of its contract. */
+function siblingOf(pacto: KubeObject): Sibling | undefined {
+  const { contract } = fieldsOf(pacto['status']);
   if (contract === undefined || contract === null) return undefined;
-  const { target } = (spec ?? {}) as { target?: { serviceName?: unknown } };
-  const service = target?.serviceName;
+  const { version } = fieldsOf(contract);
+  const { serviceName } = fieldsOf(specOf(pacto)['target']);
   return {
-    namespace: metadata.namespace ?? '',
-    service: typeof service === 'string' && service !== '' ? service : undefined,
-    version: typeof contract.version === 'string' ? contract.version : '',
+    namespace: pacto.metadata.namespace ?? '',
+    service: typeof serviceName === 'string' && serviceName !== '' ? serviceName : undefined,
+    version: typeof version === 'string' ? version : '',
   };
 }
 

@@ -2,8 +2,10 @@
  * What node agents saw from the kernel, beside what Kubernetes says (operator.md §13.4). It can take a confirmation back and
  * never makes a violation out of what it cannot see.
  */
+import { messageOf } from '../../errors.ts';
 import { heartbeatEndMs } from '../api/node-lease.ts';
 import { readNodeObservation, type ObservedPod } from '../api/node-runtime-observation.ts';
+import { socketText } from './dependency-sockets.ts';
 import type { Surveyed } from './dimension.ts';
 import type { Endpoint, ServicePort } from './endpoints.ts';
 import { attempt } from './sighting.ts';
@@ -47,48 +49,43 @@ export async function interfaceOpinion(surveyed: Surveyed, { port, endpoints }: 
     unseen.find(({ outcome }) => outcome === 'Stale') ??
     unseen[0];
   if (worst !== undefined) return { outcome: worst.outcome, reason: worst.reason };
-  const isShared = sights.some(([, sight]) => sight.seen && sight.pod.hostNetwork);
-  return isShared
-    ? {
-        outcome: 'Insufficient',
-        reason: 'a Pod shares the network of its node: its sockets are nobody’s in particular',
-      }
+  // Sockets of a Pod that shares the network of its node are nobody's in particular; a slice without a port says any.
+  const isUncertain = sights.some(([{ port }, sight]) => port === 0 || (sight.seen && sight.pod.hostNetwork));
+  return isUncertain
+    ? { outcome: 'Insufficient', reason: 'a listener cannot be told to belong to the Pod or the port' }
     : 'absent';
 }
 
-/** What came of the last calls to a provider. */
+/** What came of the last call to a provider that is recent enough. */
 export type Calls = 'none' | 'success' | 'failure';
 
-export interface Provider {
-  /** Of its Service, and of every endpoint that it has now: a kube-proxy replacement connects to those. */
-  readonly addresses: ReadonlySet<string>;
-  readonly ports: ReadonlySet<number>;
-}
-
-/** Of the Pods behind our own Service: the latest success against the latest failure, as long as either is recent. */
+/**
+ * @param callers the Pods behind our own Service
+ * @param sockets where connections to the provider end (dependency-sockets.ts)
+ */
 export async function callsTo(
   surveyed: Surveyed,
   callers: readonly Endpoint[],
-  { addresses, ports }: Provider,
+  sockets: ReadonlySet<string>,
 ): Promise<Calls> {
   const { settings, nowMs, due } = surveyed;
   if (settings.nodeAgent === undefined) return 'none';
-  const { connectionMs } = settings.nodeAgent;
   let successMs = Number.NEGATIVE_INFINITY;
   let failureMs = Number.NEGATIVE_INFINITY;
   for (const [, sight] of await podSights(surveyed, callers)) {
     if (!sight.seen || sight.pod.hostNetwork) continue;
     for (const { address, port, lastSuccessMs, lastFailureMs } of sight.pod.connections) {
-      if (!addresses.has(address) || !ports.has(port)) continue;
+      const socket = socketText(address, port);
+      if (socket === undefined || !sockets.has(socket)) continue;
       successMs = Math.max(successMs, lastSuccessMs ?? Number.NEGATIVE_INFINITY);
       failureMs = Math.max(failureMs, lastFailureMs ?? Number.NEGATIVE_INFINITY);
     }
   }
-  const latestMs = Math.max(successMs, failureMs);
-  const endMs = latestMs + connectionMs;
+  // What is over by then is no opinion any more; whatever was before it is over already.
+  const endMs = Math.max(successMs, failureMs) + settings.nodeAgent.connectionMs;
   if (endMs <= nowMs) return 'none';
-  if (latestMs !== Number.NEGATIVE_INFINITY) due(endMs);
-  return latestMs === Number.NEGATIVE_INFINITY ? 'none' : successMs >= failureMs ? 'success' : 'failure';
+  due(endMs);
+  return successMs >= failureMs ? 'success' : 'failure';
 }
 
 /** Each endpoint with what its node says of its Pod; nodes are read once. */
@@ -123,7 +120,8 @@ type NodeSight =
 
 async function nodeSight({ view, nowMs, due, signal }: Surveyed, node: string): Promise<NodeSight> {
   const read = await attempt(() => Promise.all([view.nodeObservation(node), view.nodeLease(node)]), signal);
-  if (!read.ok) return unseen('Failed', `the observation of a node cannot be read: ${String(read.error)}`);
+  if (!read.ok)
+    return unseen('Failed', `what the node agent on ${node} saw cannot be read: ${messageOf(read.error)}`);
   const [object, lease] = read.value;
   const endMs = heartbeatEndMs(lease, object);
   // A heartbeat in the future is of a clock that goes before ours: it is fresh.

@@ -1,5 +1,6 @@
 /** Which addresses are reachable from everywhere (operator.md §5.3). */
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { BlockList, isIPv4 } from 'node:net';
+import { canonicalAddress } from './ip-address.ts';
 
 /** Special-purpose address registries of IANA: none of these is routed on the Internet. Documentation ranges stand for what is. */
 const INNER: readonly (readonly [network: string, prefix: number])[] = [
@@ -15,6 +16,7 @@ const INNER: readonly (readonly [network: string, prefix: number])[] = [
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
   ['::', 127],
+  ['64:ff9b:1::', 48],
   ['100::', 64],
   ['fc00::', 7],
   ['fe80::', 10],
@@ -22,12 +24,10 @@ const INNER: readonly (readonly [network: string, prefix: number])[] = [
   ['ff00::', 8],
 ];
 
-const MAPPED = /^(?:::ffff:|64:ff9b::)(\d+\.\d+\.\d+\.\d+)$/i;
-
 /** @returns false also for what is no address. */
 export function isPublicAddress(text: string): boolean {
-  const address = MAPPED.exec(text)?.[1] ?? text;
-  if (isIP(address) === 0) return false;
+  const address = canonicalAddress(text);
+  if (address === undefined) return false;
   const inner = new BlockList();
   for (const [network, prefix] of INNER)
     inner.addSubnet(network, prefix, network.includes(':') ? 'ipv6' : 'ipv4');

@@ -1,4 +1,6 @@
 import { HTTP_ROUTE, INGRESS } from '../../cluster/kinds.ts';
+import type { KubeObject } from '../../cluster/objects.ts';
+import { ingressBackends, type IngressBackend } from '../observe/ingress-backends.ts';
 import { relatedTo, serviceText } from '../read-keys.ts';
 import { listOf, pick, recordOf, type Trigger } from './trigger.ts';
 
@@ -8,15 +10,15 @@ export const ROUTES: readonly Trigger[] = [
     kind: INGRESS,
     scope: 'watched',
     optional: true,
-    keep: ({ spec, status }) => ({
-      backends: [...backendsOf(recordOf(spec))],
-      status: { loadBalancer: pick(recordOf(recordOf(status)['loadBalancer']), ['ingress']) },
+    keep: (ingress) => ({
+      spec: leadingTo(ingressBackends(ingress)),
+      status: { loadBalancer: pick(recordOf(recordOf(ingress['status'])['loadBalancer']), ['ingress']) },
     }),
-    relations: ({ metadata, backends }) =>
-      (backends as readonly string[]).map((name) =>
-        relatedTo(INGRESS, serviceText({ namespace: metadata.namespace ?? '', name })),
+    relations: (ingress) =>
+      servicesOf(ingress).map((name) =>
+        relatedTo(INGRESS, serviceText({ namespace: ingress.metadata.namespace ?? '', name })),
       ),
-    essence: ({ backends, status }) => ({ backends, status }),
+    essence: ({ spec, status }) => ({ spec, status }),
   },
   {
     kind: HTTP_ROUTE,
@@ -29,17 +31,19 @@ export const ROUTES: readonly Trigger[] = [
   },
 ];
 
-/** Names of the Services of an Ingress. */
-function backendsOf(spec: Readonly<Record<string, unknown>>): ReadonlySet<string> {
-  const names = new Set<string>();
-  const add = (backend: unknown): void => {
-    const { name } = recordOf(recordOf(backend)['service']);
-    if (typeof name === 'string') names.add(name);
-  };
-  add(spec['defaultBackend']);
-  for (const rule of listOf(spec['rules']))
-    for (const path of listOf(recordOf(rule['http'])['paths'])) add(path['backend']);
-  return names;
+function servicesOf(ingress: KubeObject): readonly string[] {
+  return [...new Set(ingressBackends(ingress).map(({ service }) => service))];
+}
+
+/** Each backend once, whatever hosts and paths lead to it. */
+function leadingTo(backends: readonly IngressBackend[]): object {
+  const distinct = new Map(backends.map((backend) => [JSON.stringify(backend), backend]));
+  const paths = [...distinct.values()].map(({ service, port }) => ({
+    backend: {
+      service: { name: service, port: typeof port === 'number' ? { number: port } : { name: port } },
+    },
+  }));
+  return { rules: [{ http: { paths } }] };
 }
 
 /** Services of an HTTPRoute, with their namespaces. */
