@@ -12,7 +12,9 @@ import {
   probesListener,
   type ListenerParts,
 } from './app/listeners.ts';
+import type { ApiListener } from './app/api-listener.ts';
 import type { AppParts } from './app/parts.ts';
+import type { ReconcilerPart } from './app/reconciler.ts';
 import { openState, type State } from './app/state.ts';
 import type { Config } from './config.ts';
 import { GateError, messageOf } from './errors.ts';
@@ -27,7 +29,13 @@ import { isReviewHead } from './webhooks/layout.ts';
 import { makeDirectory } from './make-directory.ts';
 
 export interface App {
-  readonly urls: { readonly admission: string; readonly probes: string; readonly metrics?: string };
+  readonly urls: {
+    readonly admission: string;
+    readonly probes: string;
+    readonly metrics?: string;
+    /** Of the role reconciler, where anybody could call it. */
+    readonly api?: string;
+  };
   /** PEM of the CA that callers must trust; undefined where the certificate came without one. */
   readonly caBundle: string | undefined;
   /** Names and paths of what is served. */
@@ -56,13 +64,29 @@ export async function startApp(config: Config, parts: AppParts): Promise<App> {
     const admission = await openAdmission(config, parts, state, serving.promise);
     undo.push(() => admission.close());
     const { policies } = admission;
+    const reconciler = await openReconciler(config, parts, state);
+    if (reconciler !== undefined) {
+      undo.push(() => reconciler.stop());
+      reconciler.observe(admission.metrics);
+      readiness.add({ name: 'pactos', run: () => reconciler.unsynced() });
+    }
     if (policies !== undefined) readiness.add({ name: 'policies', run: () => policies.unsynced() });
     const callers = state.callers;
-    const served = await listenAll({ config, parts, tls, drain, readiness, admission, callers });
+    const served = await listenAll({
+      config,
+      parts,
+      tls,
+      drain,
+      readiness,
+      admission,
+      callers,
+      reconciler,
+      state,
+    });
     serving.resolve();
     undo.push(...served.listeners.map((listener) => () => listener.close()));
     for (const listener of served.listeners) drain.add(listener);
-    drain.add({ close: () => closeAll(admission, state, tls) });
+    drain.add({ close: () => closeAll({ admission, state, tls, reconciler, api: served.api }) });
     await publishCa(config, tls);
     warnOpenAdmission(config, log);
     for (const [listener, url] of Object.entries(served.urls)) log.info('listening', { listener, url });
@@ -78,8 +102,37 @@ export async function startApp(config: Config, parts: AppParts): Promise<App> {
   }
 }
 
-async function closeAll(admission: Admission, state: State, tls: TlsSource): Promise<void> {
+/** Loaded where it is asked for alone: most replicas answer reviews and do nothing else. */
+async function openReconciler(
+  config: Config,
+  parts: AppParts,
+  { cluster }: State,
+): Promise<ReconcilerPart | undefined> {
+  if (!config.roles.includes('reconciler')) return undefined;
+  if (cluster === undefined) {
+    parts.log.info('no reconciler: there is no cluster', {});
+    return undefined;
+  }
+  const { startReconcilerPart } = await import('./app/reconciler.ts');
+  return startReconcilerPart(config, parts, { cluster });
+}
+
+async function closeAll({
+  admission,
+  state,
+  tls,
+  reconciler,
+  api,
+}: {
+  readonly admission: Admission;
+  readonly state: State;
+  readonly tls: TlsSource;
+  readonly reconciler: ReconcilerPart | undefined;
+  readonly api: ApiListener | undefined;
+}): Promise<void> {
   tls.close();
+  api?.close();
+  await reconciler?.stop();
   await admission.close();
   await state.close();
 }
@@ -89,12 +142,16 @@ interface ServingParts extends ListenerParts {
   readonly readiness: Readiness;
   readonly admission: Admission;
   readonly callers: Callers | undefined;
+  readonly reconciler: ReconcilerPart | undefined;
+  readonly state: State;
 }
 
 /** Opens every listener or none. */
-async function listenAll(
-  parts: ServingParts,
-): Promise<{ readonly listeners: readonly Listener[]; readonly urls: App['urls'] }> {
+async function listenAll(parts: ServingParts): Promise<{
+  readonly listeners: readonly Listener[];
+  readonly urls: App['urls'];
+  readonly api: ApiListener | undefined;
+}> {
   const listeners: Listener[] = [];
   try {
     const admission = await admissionListener(parts);
@@ -106,16 +163,32 @@ async function listenAll(
     const { tls, callers } = parts;
     const metrics = await metricsListener(parts, { metrics: parts.admission.metrics, tls, callers });
     if (metrics !== undefined) listeners.push(metrics);
+    const api = await apiOf(parts);
+    if (api !== undefined) listeners.push(api.listener);
     const urls = {
       admission: admissionUrl,
       probes: (await probes.listen()).url,
       ...(metrics === undefined ? {} : { metrics: (await metrics.listen()).url }),
+      ...(api === undefined ? {} : { api: (await api.listener.listen()).url }),
     };
-    return { listeners, urls };
+    return { listeners, urls, api };
   } catch (error) {
     await Promise.all(listeners.map((listener) => listener.close()));
     throw error;
   }
+}
+
+async function apiOf({
+  reconciler,
+  state,
+  callers,
+  tls,
+  ...common
+}: ServingParts): Promise<ApiListener | undefined> {
+  const { cluster } = state;
+  if (reconciler === undefined || cluster === undefined) return undefined;
+  const { openApi } = await import('./app/api-listener.ts');
+  return openApi(common, { reconciler, cluster, callers, tls });
 }
 
 async function admissionListener({

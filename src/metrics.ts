@@ -3,6 +3,7 @@
  * given here, everything else by closed types; what is in no list is `other`.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { addPactos, addReconciler, type PactoFacts, type ReconcilerFacts } from './metrics-pactos.ts';
 
 export type DecisionVerdict = 'allowed' | 'denied' | 'failed-open' | 'failed-closed';
 
@@ -110,6 +111,10 @@ export interface Metrics {
   observePolicies(read: () => PolicyFacts): void;
   /** Asked at each scrape. */
   observeInstaller(read: () => InstallerFacts): void;
+  /** Asked at each scrape, which says nothing of what is not there any more. @param statuses all that there can be. */
+  observePactos(statuses: readonly string[], read: () => Iterable<PactoFacts>): void;
+  /** Asked at each scrape. */
+  observeReconciler(read: () => ReconcilerFacts): void;
   /** Asked at each scrape: lines of the log that were lost. */
   observeLostLines(read: () => number): void;
   /** Media type of a scrape. */
@@ -161,6 +166,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     observePolicies: (read) => addPolicies(registry, read),
     contentType: registry.contentType,
     observeInstaller: (read) => addInstaller(registry, read),
+    observePactos: (statuses, read) => addPactos(registry, statuses, read),
+    observeReconciler: (read) => addReconciler(registry, read),
     observeLostLines(read) {
       counterOf(registry, 'pacto_gate_log_lines_lost_total', 'Lines of the log that nobody took.', read);
     },

@@ -19,7 +19,7 @@ import { createReviewCap } from '../http/review-cap.ts';
 
 export interface State {
   /** Undefined where there is none. */
-  readonly cluster: Pick<Cluster, 'list' | 'watch'> | undefined;
+  readonly cluster: Cluster | undefined;
   readonly reader: ReaderSource;
   readonly serverVersion: () => { readonly major: number; readonly minor: number } | undefined;
   /** For readiness: what has not been read once yet. A watch that is stale later on does not count (decision 14). */

@@ -70,7 +70,22 @@ export function isNotServed(error: unknown): boolean {
   return error instanceof GateError && error.code === 'GATE_CLUSTER_UNSUPPORTED';
 }
 
-function reporter({ log }: WatchParts, kind: Kind): (report: ReflectorReport, isMissing: boolean) => void {
+/** For who has watches of many kinds: a kind that is not served is said once, until it is. */
+export function reportWatch(log: Log): (kind: Kind, report: ReflectorReport) => void {
+  const missing = new Set<Kind>();
+  return (kind, report) => {
+    const wasMissing = missing.has(kind);
+    if (report.type === 'listed') missing.delete(kind);
+    else if (report.type === 'failed' && isNotServed(report.error)) missing.add(kind);
+    const isMissing = missing.has(kind);
+    if (!wasMissing || !isMissing) reporter({ log }, kind)(report, isMissing);
+  };
+}
+
+function reporter(
+  { log }: Pick<WatchParts, 'log'>,
+  kind: Kind,
+): (report: ReflectorReport, isMissing: boolean) => void {
   return (report, isMissing) => {
     switch (report.type) {
       case 'listed':

@@ -71,6 +71,12 @@ export class BundleCache {
     return this.#tags.get(nameOf(repository), list, { signal });
   }
 
+  /** Somebody pushed there: what its references meant, and which tags it had, counts no more. Bundles by digest stay. */
+  forget(repository: string): void {
+    this.#tags.forget((key) => key === repository);
+    this.#results?.forget((key) => key.startsWith(repository) && /^[:@ ]/.test(key.slice(repository.length)));
+  }
+
   get keepsResults(): boolean {
     return this.#results !== undefined;
   }

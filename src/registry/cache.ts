@@ -138,6 +138,11 @@ export class ExpiringCache<T> {
     this.#entries.delete(key);
   }
 
+  /** What is still asked for goes on for those who wait; who asks from now on asks anew. */
+  forget(isMeant: (key: string) => boolean): void {
+    for (const key of this.#entries.keys()) if (isMeant(key)) this.#delete(key);
+  }
+
   get size(): number {
     return this.#entries.size;
   }

@@ -1,0 +1,205 @@
+/** The role reconciler: what it sees, how it looks, who of several writes, and what it tells. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { AppParts } from './parts.ts';
+import { leaseNamespaceOf, observeSettings } from './reconciler-settings.ts';
+import { openRegistries, type Registries } from './registry.ts';
+import { reportWatch, watchFacts } from './watch.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { PACTO } from '../cluster/kinds.ts';
+import { startLeader, writesOfLeader, type Leader } from '../cluster/leader.ts';
+import type { Config } from '../config.ts';
+import type { PactoFacts, ReconcilerFacts } from '../metrics-pactos.ts';
+import type { Metrics, WatchFacts } from '../metrics.ts';
+import { CONTRACT_STATUSES } from '../policies/contract/status-ladder.ts';
+import { readPacto } from '../reconcile/api/read-pacto.ts';
+import { createPass } from '../reconcile/cluster-pass.ts';
+import { ContractReader } from '../reconcile/contract-reader.ts';
+import { createContractSource } from '../reconcile/contract-source.ts';
+import { EventRecorder } from '../reconcile/event-recorder.ts';
+import { createEventSink, type EventSink } from '../reconcile/event-sink.ts';
+import { gaugeFacts } from '../reconcile/gauges.ts';
+import { RECONCILER_LEASE } from '../reconcile/lease.ts';
+import { createHttpProber } from '../reconcile/observe/http-prober.ts';
+import type { Prober } from '../reconcile/observe/prober.ts';
+import type { Pass } from '../reconcile/pass.ts';
+import { startReconciler, type Reconciler } from '../reconcile/reconciler.ts';
+import { createSight, type Sight } from '../reconcile/sight.ts';
+import { Verdicts } from '../reconcile/verdicts.ts';
+import { Writer } from '../reconcile/writer.ts';
+import { SchemaPool } from '../schema/schema-pool.ts';
+
+const FIELD_MANAGER = 'pacto-gate';
+
+export interface ReconcilerPart {
+  readonly verdicts: Verdicts;
+  readonly events: EventSink;
+  /** For readiness: what is not read yet. */
+  unsynced(): string | undefined;
+  watches(): readonly WatchFacts[];
+  observe(metrics: Metrics): void;
+  stop(): Promise<void>;
+}
+
+export interface ReconcilerSources {
+  readonly cluster: Cluster;
+  /** Where a Service is to be asked; default: by its name in the cluster. */
+  readonly prober?: Prober & { close(): Promise<void> };
+  /** Default: as the configuration has them. */
+  readonly registries?: () => Promise<Pick<Registries, 'client' | 'cache' | 'withPullSecret' | 'close'>>;
+}
+
+/** Starts it: it watches at once, and writes once everything is read and it leads. */
+export function startReconcilerPart(
+  config: Config,
+  parts: AppParts,
+  sources: ReconcilerSources,
+): ReconcilerPart {
+  const { clock, log } = parts;
+  const { cluster } = sources;
+  const looking = openLooking(config, parts, sources);
+  const sight = createSight({
+    cluster,
+    clock,
+    random: Math.random,
+    namespaces: config.reconciler.namespaces,
+    agentNamespace: config.reconciler.nodeAgentNamespace,
+    monitors: config.reconciler.metricsObservation,
+    report: reportWatch(log),
+  });
+  const { pass } = looking;
+  // It is told of its turns before it can have one.
+  const turns: { reconciler?: Reconciler } = {};
+  const leader = lead(config, parts, cluster, (leads) => turns.reconciler?.turn(leads));
+  const writes = writesOfLeader(cluster, () => leader.leads());
+  const recorder = new EventRecorder({
+    cluster: writes,
+    clock,
+    onError: (error) => log.warn('event not written', { err: error }),
+  });
+  const reconciler = startReconciler({
+    sight,
+    readNow: (key, signal) => cluster.get(PACTO, key, { signal }),
+    pass,
+    writer: new Writer({ writes, events: recorder, log }),
+    leader,
+    clock,
+    random: Math.random,
+    workers: config.reconciler.workers,
+    log,
+  });
+  turns.reconciler = reconciler;
+  sight.start();
+  return {
+    verdicts: verdictsOf({ sight, pass, parts }),
+    events: createEventSink({
+      pactos: sight,
+      wake: (key) => reconciler.wake(key, 'change'),
+      forget: (repository) => looking.forget(repository),
+      clock,
+    }),
+    unsynced: () => sight.unsynced(),
+    watches: () => sight.reflectors().map(watchFacts),
+    observe(metrics) {
+      metrics.observePactos(CONTRACT_STATUSES, () => pactoFacts(sight, leader));
+      metrics.observeReconciler(
+        () => ({ leads: leader.leads(), ...reconciler.facts() }) satisfies ReconcilerFacts,
+      );
+    },
+    async stop() {
+      await reconciler.stop();
+      await sight.stop();
+      await leader.stop();
+      await looking.close();
+    },
+  };
+}
+
+interface Looking {
+  readonly pass: Pass;
+  forget(repository: string): void;
+  close(): Promise<void>;
+}
+
+/** What looks, from contracts to probes; nothing of it is opened before it is needed. */
+function openLooking(config: Config, { clock, log }: AppParts, sources: ReconcilerSources): Looking {
+  const schemas = new SchemaPool({ clock });
+  const reader = new ContractReader({ schemas, clock });
+  const prober = sources.prober ?? createHttpProber({ clock });
+  let opened: ReturnType<NonNullable<ReconcilerSources['registries']>> | undefined;
+  const open = sources.registries ?? (() => openRegistries(config, { clock, cachesOnDisk: false }));
+  const pass = createPass({
+    source: createContractSource(() => (opened ??= open()), clock),
+    reader,
+    schemas,
+    prober,
+    settings: observeSettings(config),
+    stabilizationMs: config.reconciler.stabilizationSeconds * 1_000,
+    clock,
+    log,
+  });
+  return {
+    pass,
+    forget(repository) {
+      void opened?.then(({ cache }) => cache.forget(repository)).catch(() => undefined);
+    },
+    async close() {
+      await reader.close();
+      await schemas.close();
+      await prober.close();
+      await (await opened?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+/** As upstream, by the same Lease: the two never write at the same time (design decision 15). */
+function lead(
+  config: Config,
+  { clock, log }: AppParts,
+  cluster: Cluster,
+  onTurn: (leads: boolean) => void,
+): Leader {
+  return startLeader({
+    cluster,
+    clock,
+    namespace: leaseNamespaceOf(config),
+    name: RECONCILER_LEASE,
+    fieldManager: FIELD_MANAGER,
+    role: 'reconciler',
+    identity: `${hostname()}_${randomUUID()}`,
+    random: Math.random,
+    onChange(leads) {
+      log.info(leads ? 'reconciler leads' : 'reconciler does not lead', {});
+      onTurn(leads);
+    },
+    onError: (error) => log.warn('lease of the reconciler not renewed', { err: error }),
+  });
+}
+
+function verdictsOf({
+  sight,
+  pass,
+  parts,
+}: {
+  readonly sight: Sight;
+  readonly pass: Pass;
+  readonly parts: AppParts;
+}): Verdicts {
+  return new Verdicts({
+    read: (key) => {
+      const object = sight.get(key);
+      return Promise.resolve(object === undefined ? undefined : readPacto(object));
+    },
+    look: (pacto, { signal }) => pass.look(pacto, { view: sight.glance(), signal }),
+    clock: parts.clock,
+  });
+}
+
+/** Of several reconcilers the one that writes says what is: else each verdict would count as often as there are. */
+function* pactoFacts(sight: Sight, leader: Leader): Generator<PactoFacts> {
+  if (!leader.leads()) return;
+  for (const key of sight.keys()) {
+    const object = sight.get(key);
+    if (object !== undefined) yield gaugeFacts(readPacto(object));
+  }
+}
