@@ -6,7 +6,8 @@ import type { JsonValue } from './json-value.ts';
 import type { YamlNode } from './yaml-nodes.ts';
 import { YamlProblem } from './yaml-nodes.ts';
 import { isMergeKey } from './yaml-merge.ts';
-import { parseYaml } from './yaml-parse.ts';
+import { parseAnyYaml } from './yaml-parse.ts';
+import { readPlainYaml } from './yaml-plain.ts';
 import { FreeForm } from './yaml-values.ts';
 import { behind, YamlWalk } from './yaml-walk.ts';
 
@@ -14,12 +15,22 @@ export type InstanceText =
   | { readonly outcome: 'value'; readonly value: JsonValue }
   /** It parses, and is nothing that JSON has: a mapping with keys that are no texts fits no schema. */
   | { readonly outcome: 'not-json' }
-  /** It does not parse. */
+  /** It does not parse, or is too long to be tried. */
   | { readonly outcome: 'unreadable' };
 
+/** What an object of Kubernetes can hold, in UTF-16 units. Read by us alone it takes 200 ms at most. */
+const LONGEST = 1024 * 1024;
+/** Of a text that only the package reads, with anchors, tags or several documents: a millisecond a KiB. */
+const LONGEST_ODD = 64 * 1024;
+/** Only a number that is written so is too large for one of JavaScript. */
+const HUGE = /[eE]\+?0*\d{3}|\d{300}/;
+
 export function readYamlInstance(text: string): InstanceText {
+  if (text.length > LONGEST) return { outcome: 'unreadable' };
   try {
-    const root = parseYaml(text);
+    const plain = readPlainYaml(text);
+    if (plain === undefined && text.length > LONGEST_ODD) return { outcome: 'unreadable' };
+    const root = plain ?? parseAnyYaml(text);
     if (root === undefined) return { outcome: 'value', value: null };
     if (hasOtherKeys(root, new Set())) return { outcome: 'not-json' };
     return {
@@ -32,12 +43,20 @@ export function readYamlInstance(text: string): InstanceText {
   }
 }
 
+/** As Go's `json.Unmarshal`, which refuses a number that no double holds. */
 export function readJsonInstance(text: string): InstanceText {
+  if (text.length > LONGEST) return { outcome: 'unreadable' };
   try {
-    return { outcome: 'value', value: JSON.parse(text) as JsonValue };
+    const value = JSON.parse(text, HUGE.test(text) ? finite : undefined) as JsonValue;
+    return { outcome: 'value', value };
   } catch {
     return { outcome: 'unreadable' };
   }
+}
+
+function finite(_key: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('no double holds it');
+  return value;
 }
 
 /** @param seen what aliases lead to is looked at once. */

@@ -7,12 +7,13 @@ import { attempt } from './sighting.ts';
 
 export type CapabilityPort =
   | { readonly found: 'port'; readonly service: KubeObject; readonly port: ServicePort }
-  /** It cannot be observed: no binding, none over HTTP, none of the interface, no such port. */
+  /** It cannot be observed: no binding, none over HTTP, none of the interface, no Service (T15), no such port. */
   | { readonly found: 'nothing' }
   | { readonly found: 'failure'; readonly error: unknown };
 
 const NOTHING: CapabilityPort = { found: 'nothing' };
 
+/** Names of ports do not help here, whatever the settings say. Rejects with the signal's reason only. */
 export async function capabilityPort(
   { target, view, signal }: Surveyed,
   { binding }: Capability,
@@ -29,10 +30,14 @@ export async function capabilityPort(
     : { found: 'port', service: read.value, port };
 }
 
-/** A contract's path for a URL: only ever the part behind the host (operator.md §0.3, INV-6). */
+/**
+ * A path for the request line: only ever what stands behind the host (operator.md §0.3, INV-6). Percent escapes and a query
+ * stay as they are written, which upstream escapes once more (recorded, a defect); what no URL may hold is escaped.
+ *
+ * @param path of a contract or a monitor, of any text; none is the root.
+ */
 export function probePath(path: string | undefined): string {
-  const written = path ?? '';
-  // Percent escapes and a query stay as they are written; what no URL may hold is escaped.
+  const written = (path ?? '').toWellFormed();
   const safe = encodeURI(written).replaceAll('%25', '%').replaceAll('#', '%23');
   return safe.startsWith('/') ? safe : `/${safe}`;
 }

@@ -8,9 +8,6 @@ import type { ConfigBinding } from '../target.ts';
 import type { Surveyed } from './dimension.ts';
 import { attempt, Sightings } from './sighting.ts';
 
-/** More is not read: a text of that size takes long to parse, and would hold up everything else. */
-const CONTENT_LENGTH = 256 * 1024;
-
 export async function observeConfigurations(surveyed: Surveyed): Promise<readonly Observation[]> {
   const found = await Promise.all(
     surveyed.contract.configurations.map((configuration) => observe(surveyed, configuration)),
@@ -24,6 +21,7 @@ async function observe(surveyed: Surveyed, configuration: Configuration): Promis
   const sightings = new Sightings(surveyed, 'ConfigurationPresent', { kind: 'configuration', name });
   const binding = target.configurations.get(name);
   if (binding === undefined) return required ? sightings.unsupported() : undefined;
+  if (binding.name === '') return sightings.failed('its binding names no object');
   const at = { namespace: target.namespace, name: binding.name };
   const isSecret = binding.kind === 'Secret';
   const read = await attempt(() => (isSecret ? view.secretMetadata(at) : view.configMap(at)), signal);
@@ -50,7 +48,7 @@ async function conforms(
 ): Promise<boolean | undefined> {
   if (schema === undefined || ref !== undefined || files === undefined) return undefined;
   const content = contentOf(configMap, key);
-  if (content === undefined || content.length > CONTENT_LENGTH) return undefined;
+  if (content === undefined) return undefined;
   if (format !== 'yaml' && format !== 'json') return undefined;
   const read = format === 'yaml' ? readYamlInstance(content) : readJsonInstance(content);
   if (read.outcome === 'unreadable') return undefined;

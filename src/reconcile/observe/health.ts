@@ -3,12 +3,17 @@ import type { Capability } from '../../policies/contract/contract.ts';
 import type { Observation } from '../../policies/observation.ts';
 import { capabilityPort, probePath } from './capability-port.ts';
 import type { Surveyed } from './dimension.ts';
-import { readyEndpoints, type ServicePort } from './endpoints.ts';
+import { isExternalName, readyEndpoints, type ServicePort } from './endpoints.ts';
 import { podTemplateOf, type Container } from './pod-template.ts';
+import type { HttpAnswer } from './prober.ts';
 import { attempt, Sightings } from './sighting.ts';
 
 const HEALTH = 'health';
 
+/**
+ * With probing it is asked for, and what nobody answers, or may not be asked, is judged by what Kubernetes asks itself. HTTP
+ * alone is spoken: a Service behind TLS answers 400 or nothing, which proves nothing (operator.md §20, T19).
+ */
 export async function observeHealth(surveyed: Surveyed): Promise<readonly Observation[]> {
   const capability = surveyed.contract.capabilities.find(({ type }) => type === HEALTH);
   return capability === undefined ? [] : [await observe(surveyed, capability)];
@@ -19,29 +24,37 @@ async function observe(surveyed: Surveyed, capability: Capability): Promise<Obse
   const at = await capabilityPort(surveyed, capability);
   if (at.found === 'nothing') return sightings.unsupported();
   if (at.found === 'failure') return sightings.failed(at.error);
-  const { settings, target, prober, windows, signal } = surveyed;
-  if (settings.probing) {
+  const { settings, target, prober, signal } = surveyed;
+  // The name of an ExternalName Service leads to a host that its author chose, out of the cluster: it is not asked.
+  if (settings.probing && !isExternalName(at.service)) {
     const probe = { service: target.service ?? '', namespace: target.namespace, port: at.port.port };
     const answer = await prober.get(probe, probePath(capability.binding?.path), signal);
-    if (answer.answered) {
-      const { status } = answer;
-      if (status === 404)
-        return windows.negative('capability', HEALTH)
-          ? sightings.observed({ present: false })
-          : sightings.insufficient();
-      // Any other answer is of something that is there.
-      if (status < 200 || status >= 400) return sightings.insufficient();
-      windows.positive('capability', HEALTH);
-      return sightings.observed({ present: true });
-    }
+    if (answer.answered) return judge(surveyed, sightings, answer);
   }
   return await passive(surveyed, at.port, sightings);
+}
+
+function judge(
+  { windows }: Surveyed,
+  sightings: Sightings,
+  { status }: Extract<HttpAnswer, { answered: true }>,
+): Observation {
+  if (status === 404) {
+    return windows.negative('capability', HEALTH)
+      ? sightings.observed({ present: false })
+      : sightings.insufficient();
+  }
+  // Any other refusal is of something that is there, or of a server that is broken.
+  if (status < 200 || status >= 400) return sightings.insufficient();
+  windows.positive('capability', HEALTH);
+  return sightings.observed({ present: true });
 }
 
 /** By what Kubernetes asks itself: it can confirm health, and never contradict it. */
 async function passive(surveyed: Surveyed, port: ServicePort, sightings: Sightings): Promise<Observation> {
   const { target, view, windows, signal } = surveyed;
   const { kind, name } = target.workload;
+  if (name === '') return sightings.insufficient();
   const read = await attempt(() => view.workload(kind, { namespace: target.namespace, name }), signal);
   if (!read.ok || read.value === undefined) return sightings.insufficient();
   const { containers } = podTemplateOf(kind, read.value);
@@ -55,12 +68,13 @@ async function passive(surveyed: Surveyed, port: ServicePort, sightings: Sightin
   return sightings.observed({ present: true });
 }
 
-/** The container behind this very port has a readiness probe over HTTP: a ready sidecar says nothing of it. */
+/** A container that declares this very port has a readiness probe over HTTP: a ready sidecar says nothing of it. */
 function isAsked(containers: readonly Container[], { targetPort }: ServicePort): boolean {
-  const behind = containers.find(({ ports }) =>
-    ports.some(({ name, port }) =>
-      typeof targetPort === 'number' ? port === targetPort : name === targetPort,
-    ),
-  );
-  return behind?.readinessProbe?.['httpGet'] !== undefined;
+  return containers.some(({ ports, readinessProbe }) => {
+    const isBehind = ports.some(({ name, port }) =>
+      typeof targetPort === 'number' ? port === targetPort : targetPort !== '' && name === targetPort,
+    );
+    const question = readinessProbe?.['httpGet'];
+    return isBehind && typeof question === 'object' && question !== null;
+  });
 }

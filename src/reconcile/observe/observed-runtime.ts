@@ -23,8 +23,9 @@ export function runtimeOf(kind: Kind, workload: KubeObject): ObservedRuntime {
   };
 }
 
-/** Of the first container: its readiness probe's, else its liveness probe's. */
+/** Of the first container: its readiness probe's, else its liveness probe's; one that names no delay has none (recorded). */
 function probeDelay(container: Container | undefined): number | undefined {
-  const delay = (container?.readinessProbe ?? container?.livenessProbe)?.['initialDelaySeconds'];
-  return typeof delay === 'number' ? delay : undefined;
+  const probe = container?.readinessProbe ?? container?.livenessProbe;
+  const delay = probe?.['initialDelaySeconds'] ?? 0;
+  return probe !== undefined && Number.isSafeInteger(delay) ? (delay as number) : undefined;
 }

@@ -19,6 +19,7 @@ export async function observePersistence(surveyed: Surveyed): Promise<readonly O
   const subject = { kind: 'service', name: contract.service.name };
   const sightings = new Sightings(surveyed, 'PersistenceObserved', subject);
   const { kind, name } = target.workload;
+  if (name === '') return [];
   const read = await attempt(() => view.workload(kind, { namespace: target.namespace, name }), signal);
   if (!read.ok) return [sightings.failed(read.error)];
   if (read.value === undefined) return [];

@@ -11,12 +11,15 @@ export interface ProbeTarget {
   readonly port: number;
 }
 
+/** What is read of an answer's body, in bytes (operator.md §5.5). */
+export const ANSWER_BYTES = 4_096;
+
 export type HttpAnswer =
   | {
       readonly answered: true;
       readonly status: number;
       readonly contentType: string;
-      /** At most 4,096 bytes. */
+      /** At most ANSWER_BYTES of it. */
       readonly body: Uint8Array;
     }
   /** Refused, too slow, no such name, or no HTTP. */

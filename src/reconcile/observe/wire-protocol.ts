@@ -1,106 +1,112 @@
 /**
- * What a port speaks, by its first words to a client that offers HTTP/2 without TLS (RFC 9113 §3.3): a server of HTTP/2
- * answers with its SETTINGS, one of HTTP/1 with a refusal that begins with its version, others with a greeting or a
- * complaint of their own. Whatever is not certain is nothing.
+ * What a port speaks (operator.md §5.2), by its first words to two clients: one that offers HTTP/2 without TLS and asks for a
+ * method of gRPC (RFC 9113 §3.3), and one that asks for the root over HTTP/1.1. Whatever is not certain is nothing: TLS hides
+ * what is inside it, and a server behind it may still answer a plain question with a complaint over HTTP.
  */
-import { connect, type ClientHttp2Session } from 'node:http2';
+import { connect, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
 import type { WireProtocol } from '../../policies/observation.ts';
+import { http1Question, http2Offer, TLS_HELLO, type Address } from './wire-questions.ts';
+import { MOST_BYTES, wordsOf, type Words } from './wire-words.ts';
 
-interface Address {
-  readonly host: string;
-  readonly port: number;
-}
+/** The answer of an HTTP/2 server that knows no gRPC; a refusal of another kind may be of something in front of one. */
+const PLAIN_STATUSES: ReadonlySet<number> = new Set([400, 404, 405, 406, 411, 415, 501]);
 
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-/** An empty SETTINGS frame (RFC 9113 §6.5). */
-const EMPTY_SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
-const SETTINGS_TYPE = 4;
-/** Enough of an answer to know it by. */
-const FIRST_BYTES = 64;
-
-/** First words that belong to one protocol and to nothing that is HTTP or gRPC. */
-const GREETINGS: readonly RegExp[] = [
-  // RFC 5321 and RFC 959: a code, and a name.
-  /^220[ -][\x20-\x7e]+\r\n/,
-  // RFC 4253.
-  /^SSH-[12]\.[\d]+-/,
-  // Redis answers a command that it does not know.
-  /^-ERR (?:unknown command|wrong number)/i,
-  // RFC 3501 and RFC 1939.
-  /^\* OK [\x20-\x7e]*IMAP/i,
-  /^\+OK [\x20-\x7e]*POP/i,
-];
-
-/** @returns empty where it is not known, also when the signal aborts. */
+/**
+ * @returns each that it speaks for certain; empty where that is not known, also when the signal aborts. Never rejects.
+ */
 export async function speaks(address: Address, signal: AbortSignal): Promise<readonly WireProtocol[]> {
-  const first = await firstWords(address, signal);
-  const text = first.toString('latin1');
-  if (text.startsWith('HTTP/1.')) return ['http'];
-  if (isSettings(first)) return await overHttp2(address, signal);
-  return GREETINGS.some((greeting) => greeting.test(text)) ? ['other'] : [];
+  const [offered, asked] = await Promise.all([
+    ask(address, http2Offer(address), signal),
+    ask(address, http1Question(address), signal),
+  ]);
+  const words = [offered.words, asked.words];
+  if (words.some((one) => one?.of === 'tls')) return [];
+  const plain = words.find((one) => one?.of === 'http1');
+  if (offered.words?.of === 'http2') {
+    const second = await overHttp2(address, signal);
+    if (second === undefined) return [];
+    return plain === undefined || second === 'http' ? [second] : [second, 'http'];
+  }
+  if (plain?.of === 'http1') {
+    // Whoever says nothing to the offer may still wait for more of it.
+    if (!offered.isAnswered) return [];
+    const isSure = plain.status < 300 || plain.status >= 500;
+    return isSure || !(await hidesBehindTls(address, signal)) ? ['http'] : [];
+  }
+  return words.some((one) => one?.of === 'other') ? ['other'] : [];
 }
 
-function isSettings(bytes: Buffer): boolean {
-  return bytes.length >= 9 && bytes[3] === SETTINGS_TYPE && bytes.readUInt32BE(5) === 0;
+interface Said {
+  /** Undefined: nothing by which it could be known. */
+  readonly words: Words | undefined;
+  /** Whether it said anything, or hung up on the question. */
+  readonly isAnswered: boolean;
 }
 
-function firstWords({ host, port }: Address, signal: AbortSignal): Promise<Buffer> {
+/** @returns when its words are known, or there will be no more of them. */
+function ask({ host, port }: Address, question: Buffer, signal: AbortSignal): Promise<Said> {
   return new Promise((resolve) => {
+    let said = Buffer.alloc(0);
+    let isConnected = false;
     const socket = connectTcp({ host, port });
-    const pieces: Buffer[] = [];
-    let length = 0;
-    const done = (): void => {
-      signal.removeEventListener('abort', done);
+    const done = (isAnswered: boolean): void => {
+      signal.removeEventListener('abort', onAbort);
       socket.destroy();
-      resolve(Buffer.concat(pieces));
+      resolve({ words: wordsOf(said), isAnswered });
     };
-    signal.addEventListener('abort', done, { once: true });
-    if (signal.aborted) {
-      done();
-      return;
-    }
-    socket.once('connect', () => socket.write(Buffer.concat([PREFACE, EMPTY_SETTINGS])));
-    socket.on('data', (piece) => {
-      pieces.push(piece);
-      length += piece.length;
-      // A greeting comes as one line, and SETTINGS as one frame.
-      if (length >= 9) done();
-      if (length >= FIRST_BYTES) done();
+    const onAbort = (): void => done(said.length > 0);
+    const onEnd = (): void => done(isConnected);
+    socket.on('error', onEnd);
+    socket.on('close', onEnd);
+    socket.on('connect', () => {
+      isConnected = true;
+      socket.write(question);
     });
-    socket.on('error', done);
-    socket.on('close', done);
+    socket.on('data', (piece) => {
+      said = Buffer.concat([said, piece]);
+      if (said.length >= MOST_BYTES || wordsOf(said) !== undefined) done(true);
+    });
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
   });
 }
 
-/** gRPC says so in every answer, also to a method that nobody has; a server may speak both. */
-function overHttp2({ host, port }: Address, signal: AbortSignal): Promise<readonly WireProtocol[]> {
+async function hidesBehindTls(address: Address, signal: AbortSignal): Promise<boolean> {
+  const { words } = await ask(address, TLS_HELLO, signal);
+  return words?.of === 'tls' || signal.aborted;
+}
+
+/** gRPC says so in every answer, also to a method that nobody has. Undefined: it cannot be told. */
+function overHttp2({ host, port }: Address, signal: AbortSignal): Promise<'grpc' | 'http' | undefined> {
   return new Promise((resolve) => {
-    const authority = host.includes(':') ? `[${host}]` : host;
-    const session: ClientHttp2Session = connect(`http://${authority}:${String(port)}`);
-    const done = (spoken: readonly WireProtocol[]): void => {
+    const session = connect(`http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`);
+    const done = (spoken?: 'grpc' | 'http'): void => {
       signal.removeEventListener('abort', onAbort);
       session.destroy();
       resolve(spoken);
     };
-    const onAbort = (): void => done([]);
-    signal.addEventListener('abort', onAbort, { once: true });
-    session.on('error', () => done([]));
+    const onAbort = (): void => done();
+    session.on('error', () => done());
+    session.on('close', () => done());
     const stream = session.request({
       ':method': 'POST',
       ':path': '/pacto.gate.Probe/None',
       'content-type': 'application/grpc',
       te: 'trailers',
     });
-    stream.on('error', () => done([]));
-    stream.on('response', (headers) => {
-      const type = headers['content-type'];
-      const isGrpc =
-        headers['grpc-status'] !== undefined ||
-        (typeof type === 'string' && type.startsWith('application/grpc'));
-      done(isGrpc ? ['grpc'] : ['http']);
-    });
-    // An empty message of no length.
+    stream.on('error', () => done());
+    stream.on('response', (headers) => done(judge(headers)));
+    // One message without content.
     stream.end(Buffer.alloc(5));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
   });
+}
+
+function judge(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): 'grpc' | 'http' | undefined {
+  const type = headers['content-type'];
+  if (headers['grpc-status'] !== undefined || type?.startsWith('application/grpc') === true) return 'grpc';
+  const status = headers[':status'] ?? 0;
+  return (status >= 200 && status < 300) || PLAIN_STATUSES.has(status) ? 'http' : undefined;
 }

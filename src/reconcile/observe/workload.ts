@@ -10,6 +10,7 @@ export async function observeWorkload(surveyed: Surveyed): Promise<readonly Obse
   const subject = { kind: 'service', name: contract.service.name };
   const sightings = new Sightings(surveyed, 'WorkloadObserved', subject);
   const { kind, name, explicit } = target.workload;
+  if (name === '') return [];
   const read = await attempt(() => view.workload(kind, { namespace: target.namespace, name }), signal);
   if (!read.ok) return [sightings.failed(read.error)];
   if (read.value === undefined) return [];
