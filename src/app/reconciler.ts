@@ -63,7 +63,7 @@ export function startReconcilerPart(
     clock,
     random: Math.random,
     namespaces: config.reconciler.namespaces,
-    agentNamespace: config.reconciler.nodeAgentNamespace,
+    nodeAgent: observeSettings(config).nodeAgent,
     monitors: config.reconciler.metricsObservation,
     report: reportWatch(log),
   });

@@ -2,7 +2,8 @@
  * What the last look at each Pacto read, turned round: what is read → who read it. So a change wakes exactly those whose
  * verdict may depend on it, and what is absent can be waited for as well as what is there (operator.md §20, T23).
  *
- * A read is a text (read-keys.ts). A look has some dozens of them; a contract that declares thousands has as many.
+ * A read is a text (read-keys.ts). A look has some dozens of them, and never more than its contract and its Pacto have
+ * entries, which their own bounds hold to some thousands; what the look before the last one read is not kept.
  */
 import { keyText, type PactoKey } from './wake.ts';
 
@@ -15,27 +16,37 @@ export interface NotedReads {
 
 interface Interested {
   readonly key: PactoKey;
-  readonly reads: ReadonlySet<string>;
+  /** What counts. */
+  reads: Set<string>;
+  /** What the look that began last has read; only its end takes something away. */
+  latest: Set<string> | undefined;
 }
 
 export class Interests {
   readonly #readers = new Map<string, Map<string, PactoKey>>();
-  readonly #reads = new Map<string, Interested>();
+  readonly #interested = new Map<string, Interested>();
 
-  /** Begins a look. One that is begun and never ended leaves both its own reads and those of the look before. */
+  /** Begins a look. One that never ends leaves its reads beside those of the look before, until a later one ends. */
   begin(key: PactoKey): NotedReads {
     const name = keyText(key);
+    const interested = this.#interested.get(name) ?? { key, reads: new Set(), latest: undefined };
+    this.#interested.set(name, interested);
     const noted = new Set<string>();
+    interested.latest = noted;
+    // A Pacto that went meanwhile must not come back through a look at what it was.
+    const counts = (): boolean => this.#interested.get(name) === interested;
     return {
       note: (read) => {
-        if (noted.has(read)) return;
+        if (noted.has(read) || !counts()) return;
+        const isNew = !interested.reads.has(read);
         noted.add(read);
-        this.#add(read, name, key);
+        interested.reads.add(read);
+        if (isNew) this.#add(read, name, key);
       },
       end: () => {
-        const before = this.#reads.get(name);
-        for (const read of before?.reads ?? []) if (!noted.has(read)) this.#remove(read, name);
-        this.#reads.set(name, { key, reads: noted });
+        if (interested.latest !== noted || !counts()) return;
+        for (const read of interested.reads) if (!noted.has(read)) this.#remove(read, name);
+        interested.reads = noted;
       },
     };
   }
@@ -43,8 +54,8 @@ export class Interests {
   /** The Pacto is gone. */
   forget(key: PactoKey): void {
     const name = keyText(key);
-    for (const read of this.#reads.get(name)?.reads ?? []) this.#remove(read, name);
-    this.#reads.delete(name);
+    for (const read of this.#interested.get(name)?.reads ?? []) this.#remove(read, name);
+    this.#interested.delete(name);
   }
 
   /** Whoever read any of these, each once, as of now. */
@@ -54,7 +65,7 @@ export class Interests {
     return [...readers.values()];
   }
 
-  /** Reads that somebody has; for tests and for the metrics. */
+  /** Reads that somebody has. */
   get size(): number {
     return this.#readers.size;
   }

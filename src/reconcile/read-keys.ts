@@ -12,6 +12,11 @@ export function relatedTo({ kind }: Kind, to: string): string {
   return `${kind} of ${to}`;
 }
 
+/** One object to its last detail: what of it usually decides nothing decides something here. */
+export function ofDetails({ kind }: Kind, { namespace, name }: NamespacedName): string {
+  return `details of ${kind} ${namespace}/${name}`;
+}
+
 /** Whether a kind can be read at all. */
 export function ofKind({ kind }: Kind): string {
   return `kind ${kind}`;

@@ -16,43 +16,40 @@ import {
   type Kind,
 } from '../cluster/kinds.ts';
 import type { KubeObject } from '../cluster/objects.ts';
+import type { LiveReads } from '../cluster/live-reads.ts';
 import { GateError } from '../errors.ts';
 import type { NotedReads } from './interests.ts';
-import { ofKind, ofObject, relatedTo, serviceText } from './read-keys.ts';
+import { ofDetails, ofKind, ofObject, relatedTo, serviceText } from './read-keys.ts';
 import type { Relations } from './relations.ts';
+import { keptOf } from './triggers/trigger.ts';
 import type { NamespacedName, View } from './view.ts';
-import type { WatchedKind } from './watched-kind.ts';
+import type { Told, WatchedKind } from './watched-kind.ts';
 
 export interface EndedView extends View {
   /** The look is over: what it asked for is what wakes its Pacto. */
   end(): void;
 }
 
-export class SightView implements EndedView {
-  readonly #kinds: ReadonlyMap<Kind, WatchedKind>;
-  readonly #relations: Relations;
-  readonly #cluster: Pick<Cluster, 'get'>;
-  readonly #agentNamespace: string | undefined;
-  readonly #noted: NotedReads | undefined;
+export interface SightViewParts {
+  readonly kinds: ReadonlyMap<Kind, WatchedKind>;
+  readonly relations: Relations;
+  readonly live: LiveReads;
+  readonly cluster: Pick<Cluster, 'get'>;
+  /** Undefined: there are no node agents. */
+  readonly agentNamespace: string | undefined;
+  /** Undefined: nobody wants to be woken. */
+  readonly noted: NotedReads | undefined;
+}
 
-  constructor(
-    kinds: ReadonlyMap<Kind, WatchedKind>,
-    relations: Relations,
-    {
-      cluster,
-      agentNamespace,
-    }: { readonly cluster: Pick<Cluster, 'get'>; readonly agentNamespace: string | undefined },
-    noted: NotedReads | undefined,
-  ) {
-    this.#kinds = kinds;
-    this.#relations = relations;
-    this.#cluster = cluster;
-    this.#agentNamespace = agentNamespace;
-    this.#noted = noted;
+export class SightView implements EndedView {
+  readonly #parts: SightViewParts;
+
+  constructor(parts: SightViewParts) {
+    this.#parts = parts;
   }
 
   end(): void {
-    this.#noted?.end();
+    this.#parts.noted?.end();
   }
 
   service(name: NamespacedName): Promise<KubeObject | undefined> {
@@ -83,27 +80,37 @@ export class SightView implements EndedView {
     return this.#related(POD_MONITOR, namespace, namespace);
   }
 
-  /** The watch of its metadata tells whether there is one; its contents are asked for. */
+  /** Where the watch of their metadata tells that there is none, nobody is asked. Several looks share one answer. */
   async configMap(name: NamespacedName): Promise<KubeObject | undefined> {
-    const known = await this.#object(CONFIG_MAP, name);
-    return known === undefined ? undefined : await this.#cluster.get(CONFIG_MAP, name);
+    const told = this.#told(CONFIG_MAP, name);
+    if (told !== 'unknown' && told.object === undefined) return undefined;
+    return await this.#parts.live.get(CONFIG_MAP, name, 'plain', {});
   }
 
-  secretMetadata(name: NamespacedName): Promise<KubeObject | undefined> {
-    return this.#object(SECRET, name);
+  /** Where the watch cannot tell, as for who may only get them, it is asked for. */
+  async secretMetadata(name: NamespacedName): Promise<KubeObject | undefined> {
+    const told = this.#told(SECRET, name);
+    if (told !== 'unknown') return told.object;
+    const secret = await this.#parts.live.get(SECRET, name, 'metadata', {});
+    return secret === undefined ? undefined : keptOf(this.#watched(SECRET).trigger, secret);
   }
 
-  /** Asked for even where the watch of Secrets says nothing: who may only get them is served as well. */
+  /** Asked for each time, and for nobody else. */
   async pullSecret(name: NamespacedName): Promise<KubeObject | undefined> {
     this.#note(SECRET, ofObject(SECRET, name));
-    return await this.#cluster.get(SECRET, name);
+    return this.#watched(SECRET).covers(name.namespace)
+      ? await this.#parts.cluster.get(SECRET, name)
+      : undefined;
   }
 
   siblings(repository: string): Promise<readonly KubeObject[]> {
     return this.#related(PACTO, repository);
   }
 
-  nodeObservation(node: string): Promise<KubeObject | undefined> {
+  nodeObservation(node: string, heed?: 'dates'): Promise<KubeObject | undefined> {
+    const { agentNamespace: namespace } = this.#parts;
+    if (heed === 'dates' && namespace !== undefined)
+      this.#note(NODE_RUNTIME_OBSERVATION, ofDetails(NODE_RUNTIME_OBSERVATION, { namespace, name: node }));
     return this.#ofNode(NODE_RUNTIME_OBSERVATION, node);
   }
 
@@ -124,25 +131,29 @@ export class SightView implements EndedView {
   async #related(kind: Kind, to: string, namespace?: string): Promise<readonly KubeObject[]> {
     const relation = relatedTo(kind, to);
     this.#note(kind, relation);
-    this.#watched(kind).check(namespace);
-    return this.#relations.of(relation);
+    return this.#watched(kind).select(this.#parts.relations.of(relation), namespace);
   }
 
-  #ofNode(kind: Kind, name: string): Promise<KubeObject | undefined> {
-    return this.#agentNamespace === undefined
-      ? Promise.resolve(undefined)
-      : this.#object(kind, { namespace: this.#agentNamespace, name });
+  async #ofNode(kind: Kind, name: string): Promise<KubeObject | undefined> {
+    const { agentNamespace: namespace } = this.#parts;
+    return namespace === undefined ? undefined : await this.#object(kind, { namespace, name });
   }
 
+  #told(kind: Kind, name: NamespacedName): Told {
+    this.#note(kind, ofObject(kind, name));
+    return this.#watched(kind).tells(name);
+  }
+
+  /** @throws GateError GATE_INTERNAL for a kind that the settings do not have watched: nobody should ask then. */
   #watched(kind: Kind): WatchedKind {
-    const watched = this.#kinds.get(kind);
+    const watched = this.#parts.kinds.get(kind);
     if (watched === undefined)
       throw new GateError('GATE_INTERNAL', `${kind.resource} are read and not watched`);
     return watched;
   }
 
   #note(kind: Kind, read: string): void {
-    this.#noted?.note(read);
-    this.#noted?.note(ofKind(kind));
+    this.#parts.noted?.note(read);
+    this.#parts.noted?.note(ofKind(kind));
   }
 }

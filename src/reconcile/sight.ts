@@ -6,12 +6,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { LEASE, NODE_RUNTIME_OBSERVATION, PACTO, type Kind } from '../cluster/kinds.ts';
+import { LiveReads } from '../cluster/live-reads.ts';
 import type { KubeObject } from '../cluster/objects.ts';
 import type { Change, Reflector, ReflectorReport } from '../cluster/watch.ts';
 import { heartbeatEndMs } from './api/node-lease.ts';
 import { Heartbeats } from './heartbeats.ts';
 import { Interests } from './interests.ts';
-import { ofKind, ofObject } from './read-keys.ts';
+import type { ObserveSettings } from './observe/dimension.ts';
+import { ofDetails, ofKind, ofObject } from './read-keys.ts';
 import { Relations } from './relations.ts';
 import { SightView, type EndedView } from './sight-view.ts';
 import { triggersFor } from './triggers/all.ts';
@@ -21,6 +23,9 @@ import type { PactoKey, PactoSource, WakeListener } from './wake.ts';
 import type { View } from './view.ts';
 import { WatchedKind } from './watched-kind.ts';
 
+/** One ConfigMap each for many looks at once: those who would have more of them under way wait. */
+const LIVE_LIMITS = { concurrency: 16, waiting: 2_000, perSecond: 1_000, burst: 2_000 };
+
 export interface SightOptions {
   readonly cluster: Pick<Cluster, 'get' | 'list' | 'watch'>;
   readonly clock: Clock;
@@ -28,11 +33,10 @@ export interface SightOptions {
   readonly random: () => number;
   /** Empty: all. */
   readonly namespaces: readonly string[];
-  /** Undefined: there are no node agents. */
-  readonly agentNamespace: string | undefined;
+  readonly nodeAgent: ObserveSettings['nodeAgent'];
   /** Whether ServiceMonitors and PodMonitors are looked at. */
   readonly monitors: boolean;
-  /** What a watch has to say, for the log. */
+  /** What a watch has to say, for the log. That a kind is not served or forbidden is said once. */
   readonly report: (kind: Kind, report: ReflectorReport) => void;
 }
 
@@ -42,6 +46,10 @@ export interface Sight extends PactoSource {
   follow(key: PactoKey): EndedView;
   /** For a look that nobody follows. */
   glance(): View;
+  /**
+   * One listener, called as soon as something changes, often several times for the same Pacto: it puts the key in a queue and
+   * returns.
+   */
   onWake(listener: WakeListener): void;
   /** Resolves once every kind was read or is known not to be readable. */
   readonly ready: Promise<void>;
@@ -58,6 +66,7 @@ export function createSight(options: SightOptions): Sight {
 
 class ClusterSight implements Sight {
   readonly #options: SightOptions;
+  readonly #live: LiveReads;
   readonly #interests = new Interests();
   readonly #relations = new Relations();
   readonly #kinds: ReadonlyMap<Kind, WatchedKind>;
@@ -68,27 +77,29 @@ class ClusterSight implements Sight {
 
   constructor(options: SightOptions) {
     this.#options = options;
-    const { agentNamespace, monitors, namespaces } = options;
-    const triggers = triggersFor({ monitors, nodeAgents: agentNamespace !== undefined });
+    const { cluster, clock, nodeAgent, monitors } = options;
+    this.#live = new LiveReads({ cluster, clock, limits: LIVE_LIMITS });
+    const namespaces = [...new Set(options.namespaces)];
+    const placesOf = ({ scope }: Trigger): readonly string[] | undefined => {
+      if (scope === 'agents' && nodeAgent !== undefined) return [nodeAgent.namespace];
+      return namespaces.length === 0 ? undefined : namespaces;
+    };
     this.#kinds = new Map(
-      triggers.map((trigger) => {
-        const places = trigger.scope === 'agents' ? [agentNamespace ?? ''] : namespaces;
-        return [
-          trigger.kind,
-          new WatchedKind({
-            ...options,
-            trigger,
-            namespaces: places.length === 0 ? undefined : places,
-            onChange: (change) => this.#changed(trigger.kind, change),
-            onTurn: () => this.#turned(trigger.kind),
-            report: (report) => options.report(trigger.kind, report),
-          }),
-        ];
-      }),
+      triggersFor({ monitors, nodeAgent }).map((trigger) => [
+        trigger.kind,
+        new WatchedKind({
+          ...options,
+          trigger,
+          namespaces: placesOf(trigger),
+          onChange: (change) => this.#changed(trigger, change),
+          onTurn: () => this.#turned(trigger.kind),
+          report: (report) => options.report(trigger.kind, report),
+        }),
+      ]),
     );
-    this.#heartbeats = new Heartbeats(options.clock, (name) => {
-      if (agentNamespace !== undefined)
-        this.#wakeReaders([ofObject(LEASE, { namespace: agentNamespace, name })], 'heartbeat');
+    this.#heartbeats = new Heartbeats(clock, (name) => {
+      if (nodeAgent !== undefined)
+        this.#wakeReaders([ofObject(LEASE, { namespace: nodeAgent.namespace, name })], 'heartbeat');
     });
   }
 
@@ -100,22 +111,22 @@ class ClusterSight implements Sight {
     for (const watched of this.#kinds.values()) watched.start();
   }
 
+  /** @throws GateError as View, where the Pactos cannot be told. */
   get(key: PactoKey): KubeObject | undefined {
     return this.#kinds.get(PACTO)?.get(key);
   }
 
   *keys(): Generator<PactoKey> {
-    for (const { metadata } of this.#kinds.get(PACTO)?.all() ?? [])
-      yield { namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
+    for (const { metadata } of this.#kinds.get(PACTO)?.all() ?? []) yield nameOf(metadata);
   }
 
   follow(key: PactoKey): EndedView {
     const noted = this.#interests.begin(key);
-    return new SightView(this.#kinds, this.#relations, this.#options, noted);
+    return new SightView({ ...this.#parts(), noted });
   }
 
   glance(): View {
-    return new SightView(this.#kinds, this.#relations, this.#options, undefined);
+    return new SightView({ ...this.#parts(), noted: undefined });
   }
 
   onWake(listener: WakeListener): void {
@@ -138,41 +149,53 @@ class ClusterSight implements Sight {
     await Promise.all([...this.#kinds.values()].map((watched) => watched.stop()));
   }
 
-  #changed(kind: Kind, change: Change): void {
-    const trigger = this.#kinds.get(kind)?.trigger;
-    if (trigger === undefined) return;
-    const { object, before } = change;
-    const earlier = before ?? object;
-    const now = change.type === 'deleted' ? [] : trigger.relations(object);
-    const then = change.type === 'added' ? [] : trigger.relations(earlier);
-    this.#relations.set(kind.kind, object, now);
+  #parts(): Omit<ConstructorParameters<typeof SightView>[0], 'noted'> {
+    const { cluster, nodeAgent } = this.#options;
+    return {
+      kinds: this.#kinds,
+      relations: this.#relations,
+      live: this.#live,
+      cluster,
+      agentNamespace: nodeAgent?.namespace,
+    };
+  }
+
+  /** In time that depends on who is interested, and on nothing else. */
+  #changed(trigger: Trigger, change: Change): void {
+    const { kind } = trigger;
+    const { type, object, before = object } = change;
+    const now = type === 'deleted' ? [] : trigger.relations(object);
+    const then = type === 'added' ? [] : trigger.relations(before);
+    this.#relations.set(kind.kind, object.metadata, now);
     if (kind === PACTO) this.#pactoChanged(change);
     if (trigger.scope === 'agents') this.#nodeChanged(object);
-    if (change.type === 'modified' && isSame(trigger, earlier, object) && isDeepStrictEqual(then, now))
+    const name = nameOf(object.metadata);
+    if (type === 'modified' && this.#isSame(trigger, before, object) && isDeepStrictEqual(then, now)) {
+      if (kind === NODE_RUNTIME_OBSERVATION) this.#wakeReaders([ofDetails(kind, name)], kind.kind);
       return;
-    const { namespace = '', name = '' } = object.metadata;
-    this.#wakeReaders([ofObject(kind, { namespace, name }), ...then, ...now], kind.kind);
+    }
+    if (type === 'added' && trigger.own === true) return;
+    this.#wakeReaders([ofObject(kind, name), ...then, ...now], kind.kind);
+  }
+
+  #isSame(trigger: Trigger, before: KubeObject, after: KubeObject): boolean {
+    const nowMs = this.#options.clock.now();
+    return isDeepStrictEqual(trigger.essence(before, nowMs), trigger.essence(after, nowMs));
   }
 
   #pactoChanged({ type, object, before }: Change): void {
-    const key = { namespace: object.metadata.namespace ?? '', name: object.metadata.name ?? '' };
+    const key = nameOf(object.metadata);
     if (type === 'deleted') this.#interests.forget(key);
     if (before !== undefined && wishOf(before) === wishOf(object)) return;
     this.#wake(key, PACTO.kind);
   }
 
+  /** As our copies are now: one of them may not be a whole list yet, and the other tells the rest when it is. */
   #nodeChanged({ metadata }: KubeObject): void {
-    const { name = '', namespace = '' } = metadata;
-    const at = { namespace, name };
-    const ofNode = (kind: Kind): KubeObject | undefined => {
-      try {
-        return this.#kinds.get(kind)?.get(at);
-      } catch {
-        // It cannot be read just now: the next look says so.
-        return undefined;
-      }
-    };
-    this.#heartbeats.beat(name, heartbeatEndMs(ofNode(LEASE), ofNode(NODE_RUNTIME_OBSERVATION)));
+    const at = nameOf(metadata);
+    const lease = this.#kinds.get(LEASE)?.peek(at);
+    const observation = this.#kinds.get(NODE_RUNTIME_OBSERVATION)?.peek(at);
+    this.#heartbeats.beat(at.name, heartbeatEndMs(lease, observation));
   }
 
   #turned(kind: Kind): void {
@@ -188,6 +211,6 @@ class ClusterSight implements Sight {
   }
 }
 
-function isSame(trigger: Trigger, before: KubeObject, after: KubeObject): boolean {
-  return trigger.essence !== undefined && isDeepStrictEqual(trigger.essence(before), trigger.essence(after));
+function nameOf({ namespace = '', name = '' }: KubeObject['metadata']): PactoKey {
+  return { namespace, name };
 }

@@ -5,7 +5,7 @@
  *
  * Every method throws a GateError where it cannot be told: GATE_UNSYNCED, or GATE_CLUSTER_* as Cluster says (FORBIDDEN where
  * we lack the right to that kind). An empty answer says that there is none. Namespaces outside the watched ones read as
- * empty. Objects are frozen, and may lack what no dimension reads.
+ * empty. Lists are in order of namespace and name. Objects are nobody's to change, and may lack what no dimension reads.
  */
 import type { Kind } from '../cluster/kinds.ts';
 import type { KubeObject } from '../cluster/objects.ts';
@@ -39,8 +39,11 @@ export interface View {
    * Pactos whose `status.contract.resolvedRef` is of this repository (dependency-repository.ts), in every watched namespace.
    */
   siblings(repository: string): Promise<readonly KubeObject[]>;
-  /** Of the agent namespace. */
-  nodeObservation(node: string): Promise<KubeObject | undefined>;
+  /**
+   * Of the agent namespace. That a connection was seen once more wakes nobody, unless it is asked for.
+   * @param heed where failures and successes of several connections compete, and their dates decide
+   */
+  nodeObservation(node: string, heed?: 'dates'): Promise<KubeObject | undefined>;
   /** Of the agent namespace. */
   nodeLease(node: string): Promise<KubeObject | undefined>;
   /** PactoRevisions of a Pacto, whatever they are of. */

@@ -2,17 +2,21 @@
 import { CONFIG_OBJECTS } from './config-objects.ts';
 import { ENDPOINT_SLICES } from './endpoint-slices.ts';
 import { MONITORS } from './monitors.ts';
-import { NODES } from './nodes.ts';
+import { nodeTriggers } from './nodes.ts';
 import { PACTOS, REVISIONS } from './pactos.ts';
 import { ROUTES } from './routes.ts';
 import { SERVICES } from './services.ts';
 import type { Trigger } from './trigger.ts';
 import { WORKLOADS } from './workloads.ts';
 
-export function triggersFor(wanted: {
+export interface WantedTriggers {
+  /** Whether ServiceMonitors and PodMonitors are looked at. */
   readonly monitors: boolean;
-  readonly nodeAgents: boolean;
-}): readonly Trigger[] {
+  /** Undefined: there are no node agents. */
+  readonly nodeAgent: { readonly connectionMs: number } | undefined;
+}
+
+export function triggersFor({ monitors, nodeAgent }: WantedTriggers): readonly Trigger[] {
   return [
     PACTOS,
     REVISIONS,
@@ -21,7 +25,7 @@ export function triggersFor(wanted: {
     ...WORKLOADS,
     ...CONFIG_OBJECTS,
     ...ROUTES,
-    ...(wanted.monitors ? MONITORS : []),
-    ...(wanted.nodeAgents ? NODES : []),
+    ...(monitors ? MONITORS : []),
+    ...(nodeAgent === undefined ? [] : nodeTriggers(nodeAgent.connectionMs)),
   ];
 }

@@ -10,5 +10,5 @@ export const CONFIG_OBJECTS: readonly Trigger[] = [CONFIG_MAP, SECRET].map((kind
   keep: () => ({}),
   relations: () => [],
   // Any modification may be one of the contents.
-  essence: ({ metadata }) => metadata.resourceVersion,
+  essence: ({ metadata }) => [metadata.uid, metadata.resourceVersion],
 }));

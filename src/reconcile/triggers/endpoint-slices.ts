@@ -1,6 +1,6 @@
 import { ENDPOINT_SLICE } from '../../cluster/kinds.ts';
 import { relatedTo, serviceText } from '../read-keys.ts';
-import { listOf, pick, recordOf, type Trigger } from './trigger.ts';
+import { isRecord, listOf, pick, textsOf, type Trigger } from './trigger.ts';
 
 /** discovery.k8s.io/v1, LabelServiceName. */
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
@@ -9,10 +9,7 @@ export const ENDPOINT_SLICES: Trigger = {
   kind: ENDPOINT_SLICE,
   scope: 'watched',
   optional: false,
-  keepsMetadata({ labels }) {
-    const service = labels?.[SERVICE_NAME_LABEL];
-    return service === undefined ? {} : { labels: { [SERVICE_NAME_LABEL]: service } };
-  },
+  keepsMetadata: ({ labels }) => ({ labels: textsOf(labels, (key) => key === SERVICE_NAME_LABEL) }),
   keep: (slice) => ({
     ports: listOf(slice['ports']).map((port) => pick(port, ['name', 'port', 'protocol'])),
     endpoints: listOf(slice['endpoints']).map(endpointOf),
@@ -22,15 +19,14 @@ export const ENDPOINT_SLICES: Trigger = {
     const namespace = metadata.namespace ?? '';
     return name === undefined ? [] : [relatedTo(ENDPOINT_SLICE, serviceText({ namespace, name }))];
   },
-  essence: ({ ports, endpoints }) => ({ ports, endpoints }),
+  essence: ({ ports, endpoints }) => [ports, endpoints],
 };
 
+/** Neither zone nor hints, nor whether it serves while it ends: nobody reads those. */
 function endpointOf(endpoint: Readonly<Record<string, unknown>>): object {
   return {
     ...pick(endpoint, ['addresses', 'nodeName']),
     conditions: pick(endpoint['conditions'], ['ready']),
-    ...(endpoint['targetRef'] !== undefined && {
-      targetRef: pick(recordOf(endpoint['targetRef']), ['kind', 'uid']),
-    }),
+    ...(isRecord(endpoint['targetRef']) && { targetRef: pick(endpoint['targetRef'], ['kind', 'uid']) }),
   };
 }

@@ -13,9 +13,8 @@ export const MONITORS: readonly Trigger[] = [
   keep: ({ spec }) => ({
     spec: {
       selector: pick(recordOf(spec)['selector'], ['matchLabels', 'matchExpressions']),
-      namespaceSelector: recordOf(recordOf(spec)['namespaceSelector']),
       [endpoints]: listOf(recordOf(spec)[endpoints], 1_000).map((endpoint) =>
-        pick(endpoint, ['port', 'targetPort', 'portNumber', 'path', 'scheme']),
+        pick(endpoint, ['port', 'targetPort', 'portNumber', 'path']),
       ),
     },
   }),

@@ -1,43 +1,77 @@
 import { LEASE, NODE_RUNTIME_OBSERVATION } from '../../cluster/kinds.ts';
-import type { KubeObject } from '../../cluster/objects.ts';
 import { listOf, pick, recordOf, type Trigger } from './trigger.ts';
+
+/** As api/node-runtime-observation.ts reads them; the rest is not worth its memory. */
+const PODS = 2_000;
+const LISTENERS = 1_000;
+const CONNECTIONS = 5_000;
 
 /**
  * What node agents say. They renew their Leases every few seconds and date every connection that they see: neither wakes
  * anybody, as long as it says the same. That a heartbeat stops or comes back is for heartbeats.ts.
+ *
+ * @param connectionMs how long a connection that was seen counts
  */
-export const NODES: readonly Trigger[] = [
-  {
-    kind: NODE_RUNTIME_OBSERVATION,
-    scope: 'agents',
-    optional: true,
-    keep: ({ status }) => ({ status }),
-    relations: () => [],
-    essence: viewOf,
-  },
-  {
-    kind: LEASE,
-    scope: 'agents',
-    optional: true,
-    keep: ({ spec }) => ({ spec: pick(spec, ['holderIdentity', 'leaseDurationSeconds', 'renewTime']) }),
-    relations: () => [],
-    essence: ({ spec }) => pick(spec, ['holderIdentity', 'leaseDurationSeconds']),
-  },
-];
-
-/** Without dates, but for which of a success and a failure is the later one. */
-function viewOf({ status }: KubeObject): unknown {
-  const { lastPublished: _published, pods, ...rest } = recordOf(status);
-  return [rest, listOf(pods).map(({ connections, ...pod }) => [pod, listOf(connections).map(outcomeOf)])];
+export function nodeTriggers(connectionMs: number): readonly Trigger[] {
+  return [
+    {
+      kind: NODE_RUNTIME_OBSERVATION,
+      scope: 'agents',
+      optional: true,
+      keep: ({ status }) => ({
+        status: {
+          ...pick(status, ['nodeName', 'state', 'reason', 'lastPublished']),
+          pods: listOf(recordOf(status)['pods'], PODS).map(podOf),
+        },
+      }),
+      relations: () => [],
+      essence: ({ status }, nowMs) => viewOf(recordOf(status), nowMs - connectionMs),
+    },
+    {
+      kind: LEASE,
+      scope: 'agents',
+      optional: true,
+      keep: ({ spec }) => ({ spec: pick(spec, ['holderIdentity', 'leaseDurationSeconds', 'renewTime']) }),
+      relations: () => [],
+      essence: ({ spec }) => pick(spec, ['holderIdentity', 'leaseDurationSeconds']),
+    },
+  ];
 }
 
-function outcomeOf({
-  destIP,
-  destPort,
-  lastSuccess,
-  lastFailure,
-}: Readonly<Record<string, unknown>>): unknown {
-  return [destIP, destPort, timeOf(lastSuccess) >= timeOf(lastFailure)];
+function podOf(pod: Readonly<Record<string, unknown>>): object {
+  return {
+    ...pick(pod, ['uid', 'namespace', 'name', 'hostNetwork']),
+    listeners: listOf(pod['listeners'], LISTENERS).map((listener) =>
+      pick(listener, ['port', 'protocol', 'loopbackOnly']),
+    ),
+    connections: listOf(pod['connections'], CONNECTIONS).map((connection) =>
+      pick(connection, ['destIP', 'destPort', 'lastSuccess', 'lastFailure']),
+    ),
+  };
+}
+
+/** Without dates, but for what of each connection counts still: its last success, its last failure, or neither. */
+function viewOf(
+  { lastPublished: _published, pods, ...rest }: Readonly<Record<string, unknown>>,
+  sinceMs: number,
+): unknown {
+  return [
+    rest,
+    listOf(pods).map(({ connections, ...pod }) => [
+      pod,
+      listOf(connections).map((connection) => outcomeOf(connection, sinceMs)),
+    ]),
+  ];
+}
+
+function outcomeOf(
+  { destIP, destPort, lastSuccess, lastFailure }: Readonly<Record<string, unknown>>,
+  sinceMs: number,
+): unknown {
+  const successMs = timeOf(lastSuccess);
+  const failureMs = timeOf(lastFailure);
+  const isOver = Math.max(successMs, failureMs) <= sinceMs;
+  return [destIP, destPort, isOver ? 'none' : successMs >= failureMs ? 'success' : 'failure'];
 }
 
 function timeOf(value: unknown): number {

@@ -2,7 +2,7 @@ import { PACTO, PACTO_REVISION } from '../../cluster/kinds.ts';
 import type { KubeObject } from '../../cluster/objects.ts';
 import { repositoryOf } from '../observe/dependency-repository.ts';
 import { relatedTo, serviceText } from '../read-keys.ts';
-import { pick, recordOf, type Trigger } from './trigger.ts';
+import { isRecord, listOf, pick, recordOf, type Trigger } from './trigger.ts';
 
 /** By which whoever may not write asks the leader to look (design §5). */
 export const REQUESTED_AT = 'gate.pacto.trianalab.io/requested-at';
@@ -21,16 +21,18 @@ export const PACTOS: Trigger = {
     const repository = typeof resolvedRef === 'string' ? repositoryOf(resolvedRef) : '';
     return repository === '' ? [] : [relatedTo(PACTO, repository)];
   },
-  essence: (pacto) => ({
-    contract: pick(contractOf(pacto), ['resolvedRef', 'version']),
-    target: recordOf(recordOf(pacto['spec'])['target'])['serviceName'],
-  }),
+  essence: (pacto) => [
+    isRecord(recordOf(pacto['status'])['contract']),
+    pick(contractOf(pacto), ['resolvedRef', 'version']),
+    recordOf(recordOf(pacto['spec'])['target'])['serviceName'],
+  ],
 };
 
 export const REVISIONS: Trigger = {
   kind: PACTO_REVISION,
   scope: 'watched',
   optional: true,
+  own: true,
   keepsMetadata: ({ labels, ownerReferences, creationTimestamp }) => ({
     ...(labels !== undefined && { labels }),
     ...(ownerReferences !== undefined && { ownerReferences }),
@@ -38,19 +40,19 @@ export const REVISIONS: Trigger = {
   }),
   keep: ({ spec, status }) => ({ spec, ...(status !== undefined && { status }) }),
   relations({ metadata }) {
-    const name = metadata.labels?.[PACTO_LABEL];
-    const owner = metadata.ownerReferences?.find(({ kind }) => kind === PACTO.kind)?.name ?? name;
+    const owner = listOf(metadata.ownerReferences).find(({ kind }) => kind === PACTO.kind)?.['name'];
+    const name = typeof owner === 'string' ? owner : recordOf(metadata.labels)[PACTO_LABEL];
     const namespace = metadata.namespace ?? '';
-    return owner === undefined ? [] : [relatedTo(PACTO_REVISION, serviceText({ namespace, name: owner }))];
+    return typeof name === 'string' ? [relatedTo(PACTO_REVISION, serviceText({ namespace, name }))] : [];
   },
-  // A revision is written by us and by nobody else: one that is gone must come back.
+  // Nobody else writes one; one that is gone must come back.
   essence: () => undefined,
 };
 
 /** What of a Pacto makes a new look necessary; its status is our own writing (operator.md §20, T1). */
 export function wishOf({ metadata }: KubeObject): string {
   const { uid, generation, deletionTimestamp, annotations } = metadata;
-  return JSON.stringify([uid, generation, deletionTimestamp, annotations?.[REQUESTED_AT]]);
+  return JSON.stringify([uid, generation, deletionTimestamp, recordOf(annotations)[REQUESTED_AT]]);
 }
 
 function contractOf(pacto: KubeObject): Readonly<Record<string, unknown>> {

@@ -12,13 +12,13 @@ export const ROUTES: readonly Trigger[] = [
     optional: true,
     keep: (ingress) => ({
       spec: leadingTo(ingressBackends(ingress)),
-      status: { loadBalancer: pick(recordOf(recordOf(ingress['status'])['loadBalancer']), ['ingress']) },
+      status: { loadBalancer: { ingress: publishedAt(ingress) } },
     }),
     relations: (ingress) =>
       servicesOf(ingress).map((name) =>
         relatedTo(INGRESS, serviceText({ namespace: ingress.metadata.namespace ?? '', name })),
       ),
-    essence: ({ spec, status }) => ({ spec, status }),
+    essence: ({ spec, status }) => [spec, status],
   },
   {
     kind: HTTP_ROUTE,
@@ -30,6 +30,12 @@ export const ROUTES: readonly Trigger[] = [
     essence: ({ backends }) => backends,
   },
 ];
+
+/** Its addresses, without the ports that some controllers list beside them. */
+function publishedAt({ status }: KubeObject): readonly object[] {
+  const { ingress } = recordOf(recordOf(status)['loadBalancer']);
+  return listOf(ingress, 1_000).map((entry) => pick(entry, ['ip', 'hostname']));
+}
 
 function servicesOf(ingress: KubeObject): readonly string[] {
   return [...new Set(ingressBackends(ingress).map(({ service }) => service))];
@@ -51,10 +57,9 @@ function routedTo(namespace: string, spec: Readonly<Record<string, unknown>>): R
   const services = new Set<string>();
   for (const rule of listOf(spec['rules'])) {
     for (const backend of listOf(rule['backendRefs'])) {
-      const { kind = 'Service', group = '', name, namespace: own = namespace } = backend;
-      if (kind !== 'Service' || group !== '') continue;
-      if (typeof name === 'string' && typeof own === 'string')
-        services.add(serviceText({ namespace: own, name }));
+      const { kind, group, name, namespace: own } = backend;
+      if ((kind ?? 'Service') !== 'Service' || (group ?? '') !== '' || typeof name !== 'string') continue;
+      services.add(serviceText({ namespace: typeof own === 'string' ? own : namespace, name }));
     }
   }
   return services;

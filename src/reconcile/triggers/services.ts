@@ -1,7 +1,7 @@
 import { SERVICE } from '../../cluster/kinds.ts';
-import { pick, recordOf, type Trigger } from './trigger.ts';
+import { listOf, pick, recordOf, textsOf, type Trigger } from './trigger.ts';
 
-const SPEC = ['type', 'selector', 'ports', 'externalName', 'clusterIP', 'clusterIPs'];
+const SPEC = ['type', 'selector', 'clusterIP', 'clusterIPs'];
 
 /** By which a Service says where its metrics are (operator.md §5.7); no other annotation is read. */
 const SCRAPE_PREFIX = 'prometheus.io/';
@@ -10,24 +10,25 @@ export const SERVICES: Trigger = {
   kind: SERVICE,
   scope: 'watched',
   optional: false,
-  keepsMetadata: ({ labels = {}, annotations = {} }) => ({
-    labels,
-    annotations: Object.fromEntries(
-      Object.entries(annotations).filter(([key]) => key.startsWith(SCRAPE_PREFIX)),
-    ),
+  keepsMetadata: ({ labels, annotations }) => ({
+    labels: textsOf(labels, () => true),
+    annotations: textsOf(annotations, (key) => key.startsWith(SCRAPE_PREFIX)),
   }),
-  keep(service) {
-    const { loadBalancer } = recordOf(service['status']);
-    return {
-      spec: pick(service['spec'], SPEC),
-      ...(loadBalancer !== undefined && { status: { loadBalancer } }),
-    };
-  },
+  keep: ({ spec, status }) => ({
+    spec: {
+      ...pick(spec, SPEC),
+      ports: listOf(recordOf(spec)['ports'], 1_000).map((port) =>
+        pick(port, ['name', 'port', 'protocol', 'targetPort']),
+      ),
+    },
+    status: {
+      loadBalancer: {
+        ingress: listOf(recordOf(recordOf(status)['loadBalancer'])['ingress'], 1_000).map((entry) =>
+          pick(entry, ['ip', 'hostname']),
+        ),
+      },
+    },
+  }),
   relations: () => [],
-  essence: ({ metadata, spec, status }) => ({
-    annotations: metadata.annotations,
-    labels: metadata.labels,
-    spec,
-    status,
-  }),
+  essence: ({ metadata, spec, status }) => [metadata.annotations, metadata.labels, spec, status],
 };

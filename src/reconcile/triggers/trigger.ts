@@ -9,23 +9,28 @@ export interface Trigger {
   /** A cluster may do without the kind: then there is none of it. Else a kind that is not served is a failure. */
   readonly optional: boolean;
   readonly metadataOnly?: true;
+  /** Only this program writes them: a new one is what a look has just made, and tells it nothing. */
+  readonly own?: true;
   /** What of the metadata is kept beside name, namespace, uid and resourceVersion; left out: no more. */
   readonly keepsMetadata?: (metadata: ObjectMeta) => Partial<ObjectMeta>;
-  /** What is kept of an object, `metadata` aside: nothing else is worth its memory. */
+  /** What is kept of an object, `metadata` aside: what some dimension reads, and nothing else, where it lies in the object. */
   keep(object: KubeObject): Readonly<Record<string, unknown>>;
-  /** Reads that this object answers, its own name aside: the same for the same kept object. */
+  /** Reads that this object answers, its own name aside: the same for the same kept object, each once. */
   relations(object: KubeObject): readonly string[];
   /**
-   * What of the kept object decides whether a modification is one; left out: all of it. The same value before and after
-   * wakes nobody.
+   * What of the kept object decides whether a modification is one: the same value before and after, both as of now, wakes
+   * nobody.
+   * @param nowMs wall clock
    */
-  essence?(object: KubeObject): unknown;
+  essence(object: KubeObject, nowMs: number): unknown;
 }
 
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
+  return isRecord(value) ? value : {};
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** At most `limit` entries of a list; nothing where it is none. */
@@ -38,6 +43,15 @@ export function pick(value: unknown, fields: readonly string[]): Readonly<Record
   const record = recordOf(value);
   return Object.fromEntries(
     fields.filter((field) => record[field] !== undefined).map((field) => [field, record[field]]),
+  );
+}
+
+/** Those of the members that are there and are texts. */
+export function textsOf(value: unknown, isKept: (key: string) => boolean): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(recordOf(value)).filter(
+      (entry): entry is [string, string] => isKept(entry[0]) && typeof entry[1] === 'string',
+    ),
   );
 }
 

@@ -1,9 +1,10 @@
 import { CRON_JOB, type Kind } from '../../cluster/kinds.ts';
 import { WORKLOAD_KINDS } from '../target.ts';
-import { listOf, pick, recordOf, type Trigger } from './trigger.ts';
+import { isRecord, listOf, pick, recordOf, type Trigger } from './trigger.ts';
 
-/** What of a workload says how it is run; `spec.template` is kept apart. */
-const SPEC = ['strategy', 'updateStrategy', 'podManagementPolicy'];
+type Fields = Readonly<Record<string, unknown>>;
+
+const ENTRIES = 1_000;
 
 /** One for each kind that a Pacto may name. DaemonSets are none of them, so that nobody would be woken by one. */
 export const WORKLOADS: readonly Trigger[] = WORKLOAD_KINDS.map((kind) => ({
@@ -15,14 +16,16 @@ export const WORKLOADS: readonly Trigger[] = WORKLOAD_KINDS.map((kind) => ({
   essence: ({ spec }) => spec,
 }));
 
-function specOf(kind: Kind, spec: Readonly<Record<string, unknown>>): object {
+/** Not how many of them run, and nothing of the status: what is ready is said by EndpointSlices. */
+function specOf(kind: Kind, spec: Fields): object {
   if (kind === CRON_JOB) {
     const job = recordOf(recordOf(spec['jobTemplate'])['spec']);
     return { jobTemplate: { spec: { template: templateOf(job['template']) } } };
   }
-  const claims = listOf(spec['volumeClaimTemplates']);
+  const claims = listOf(spec['volumeClaimTemplates'], ENTRIES);
   return {
-    ...pick(spec, SPEC),
+    ...pick(spec, ['podManagementPolicy']),
+    ...(isRecord(spec['strategy']) && { strategy: pick(spec['strategy'], ['type']) }),
     template: templateOf(spec['template']),
     ...(claims.length > 0 && { volumeClaimTemplates: claims.map(() => ({})) }),
   };
@@ -33,41 +36,37 @@ function templateOf(template: unknown): object {
   const spec = recordOf(recordOf(template)['spec']);
   return {
     spec: {
-      ...pick(spec, ['terminationGracePeriodSeconds', 'hostNetwork']),
-      containers: listOf(spec['containers'], 1_000).map(containerOf),
-      volumes: listOf(spec['volumes'], 1_000).map(volumeOf),
+      ...pick(spec, ['terminationGracePeriodSeconds']),
+      containers: listOf(spec['containers'], ENTRIES).map(containerOf),
+      volumes: listOf(spec['volumes'], ENTRIES).map(volumeOf),
     },
   };
 }
 
-function containerOf(container: Readonly<Record<string, unknown>>): object {
+function containerOf(container: Fields): object {
+  const { ports, readinessProbe, livenessProbe } = container;
   return {
     ...pick(container, ['name', 'image']),
-    ports: listOf(container['ports'], 1_000).map((port) => pick(port, ['name', 'containerPort', 'protocol'])),
-    ...(container['readinessProbe'] !== undefined && {
-      readinessProbe: probeOf(container['readinessProbe']),
-    }),
-    ...(container['livenessProbe'] !== undefined && { livenessProbe: probeOf(container['livenessProbe']) }),
+    ports: listOf(ports, ENTRIES).map((port) => pick(port, ['name', 'containerPort'])),
+    ...(isRecord(readinessProbe) && { readinessProbe: probeOf(readinessProbe) }),
+    ...(isRecord(livenessProbe) && { livenessProbe: probeOf(livenessProbe) }),
   };
 }
 
-/** Its kind, its port and its delay; header fields may hold tokens. */
-function probeOf(probe: unknown): object {
-  const { httpGet, tcpSocket, exec, grpc } = recordOf(probe);
+/** Whether it asks over HTTP, and its delay; header fields may hold tokens. */
+function probeOf(probe: Fields): object {
+  const { httpGet } = probe;
   return {
     ...pick(probe, ['initialDelaySeconds']),
-    ...(httpGet !== undefined && { httpGet: pick(httpGet, ['port', 'path', 'scheme']) }),
-    ...(tcpSocket !== undefined && { tcpSocket: pick(tcpSocket, ['port']) }),
-    ...(exec !== undefined && { exec: {} }),
-    ...(grpc !== undefined && { grpc: pick(grpc, ['port']) }),
+    ...(httpGet !== undefined && { httpGet: isRecord(httpGet) ? {} : httpGet }),
   };
 }
 
 /** What kind of volume it is is the name of its one field beside `name`. */
-function volumeOf(volume: Readonly<Record<string, unknown>>): object {
+function volumeOf(volume: Fields): object {
   return Object.fromEntries(
     Object.keys(volume)
-      .filter((field) => volume[field] !== undefined && volume[field] !== null)
+      .filter((field) => field === 'name' || isRecord(volume[field]))
       .map((field) => [field, field === 'name' ? volume[field] : {}]),
   );
 }
