@@ -1,8 +1,8 @@
 /** Calls to the API server that go out now: shared between requests, and capped for the whole process. */
+import { abortable } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import { GateError } from '../errors.ts';
 import type { LiveCallFacts } from '../metrics.ts';
-import { abortable } from './abort.ts';
 
 export interface LiveCallLimits {
   /** Calls under way at once. */

@@ -4,9 +4,9 @@
  */
 import { createSecureContext } from 'node:tls';
 import type { Agent, Dispatcher, ProxyAgent } from 'undici';
+import { abortable, linkSignals } from '../abort.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { GateError } from '../errors.ts';
-import { abortable, linkSignals } from './abort.ts';
 import { errorFromAnswer, malformedAnswer, unreachable, type Question } from './answers.ts';
 import type { Connection, Credentials } from './connection.ts';
 import { parseJson } from './exact-json.ts';

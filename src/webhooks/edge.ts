@@ -2,7 +2,7 @@
  * The admission edge, free of any HTTP framework: one request in, one answer out, and never an error. Whatever fails
  * between the two is answered by the failure policy of the entry that was asked (design decision 13).
  */
-import { abortable } from '../cluster/abort.ts';
+import { abortable } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import type { AdmissionRequest } from '../cluster/objects.ts';
 import type { Reader } from '../cluster/cluster.ts';

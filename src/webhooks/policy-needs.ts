@@ -1,5 +1,5 @@
 /** Finds out what the evaluation of a policy needs: through the reader, or by asking who may do what. */
-import { abortable } from '../cluster/abort.ts';
+import { abortable } from '../abort.ts';
 import type { ReviewAccess } from '../cluster/access-reviews.ts';
 import type { AccessAnswer, AccessQuestion } from '../cluster/cluster.ts';
 import { NAMESPACE, type Kind } from '../cluster/kinds.ts';
