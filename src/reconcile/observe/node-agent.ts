@@ -68,8 +68,9 @@ export async function callsTo(
   callers: readonly Endpoint[],
   sockets: ReadonlySet<string>,
 ): Promise<Calls> {
-  const { settings, nowMs, due } = surveyed;
+  const { settings, view, nowMs, due } = surveyed;
   if (settings.nodeAgent === undefined) return 'none';
+  const { connectionMs } = settings.nodeAgent;
   let successMs = Number.NEGATIVE_INFINITY;
   let failureMs = Number.NEGATIVE_INFINITY;
   for (const [, sight] of await podSights(surveyed, callers)) {
@@ -82,9 +83,14 @@ export async function callsTo(
     }
   }
   // What is over by then is no opinion any more; whatever was before it is over already.
-  const endMs = Math.max(successMs, failureMs) + settings.nodeAgent.connectionMs;
+  const endMs = Math.max(successMs, failureMs) + connectionMs;
   if (endMs <= nowMs) return 'none';
   due(endMs);
+  // Both are recent: which of them was the last may turn with any further connection.
+  if (Math.min(successMs, failureMs) + connectionMs > nowMs) {
+    const nodes = new Set(callers.flatMap(({ nodeName }) => nodeName ?? []));
+    await Promise.all([...nodes].map((node) => view.nodeObservation(node, 'dates')));
+  }
   return successMs >= failureMs ? 'success' : 'failure';
 }
 
