@@ -69,11 +69,17 @@ export function servicePorts(service: KubeObject): readonly ServicePort[] {
 }
 
 export function slicePorts(slice: KubeObject): readonly SlicePort[] {
-  return listOf(slice['ports']).map(({ name, protocol, port }) => ({
-    name: textOf(name) ?? '',
-    protocol: textOf(protocol) ?? 'TCP',
-    port: typeof port === 'number' ? port : undefined,
-  }));
+  return listOf(slice['ports']).flatMap(({ name, protocol, port }) =>
+    typeof name === 'string' || typeof port === 'number'
+      ? [
+          {
+            name: textOf(name) ?? '',
+            protocol: textOf(protocol) ?? 'TCP',
+            port: typeof port === 'number' ? port : undefined,
+          },
+        ]
+      : [],
+  );
 }
 
 /**
