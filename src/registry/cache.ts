@@ -1,4 +1,5 @@
 /** Caches in memory with bounds: of weight (bundles, by digest) and of time (tag lists, results). The clock is handed in. */
+import { abortable } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 
 /** operator.md §3.3. */
@@ -94,10 +95,10 @@ export class ExpiringCache<T> {
   ): Promise<T> {
     const now = this.#clock.monotonic();
     const kept = this.#entries.get(key);
-    if (kept !== undefined && kept.expiresAtMs > now) return waited(kept.answer, options.signal);
+    if (kept !== undefined && kept.expiresAtMs > now) return abortable(kept.answer, options.signal);
     const answer = this.#asked(key, ask, options.keepsError);
     this.#keep(key, { answer, expiresAtMs: now + this.#ttlMs, weight: 0 }, now);
-    return waited(answer, options.signal);
+    return abortable(answer, options.signal);
   }
 
   #asked(
@@ -154,20 +155,5 @@ export class ExpiringCache<T> {
       this.#delete(other);
     }
     this.#entries.set(key, entry);
-  }
-}
-
-async function waited<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return answer;
-  signal.throwIfAborted();
-  let stop: (() => void) | undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([answer, aborted]);
-  } finally {
-    if (stop !== undefined) signal.removeEventListener('abort', stop);
   }
 }

@@ -2,6 +2,7 @@
  * How long one exchange is waited for. Only the time in which the server owes us something counts, not the time that the
  * consumer of a body takes; and a server that sends a byte now and then runs out of it as one that is silent does.
  */
+import { linkSignals, type LinkedSignal } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import { silent, type Subject } from './failures.ts';
 import type { RegistryLimits } from './options.ts';
@@ -10,8 +11,7 @@ export class Patience {
   readonly #clock: Clock;
   readonly #limits: RegistryLimits;
   readonly #subject: Subject;
-  readonly #controller = new AbortController();
-  readonly #unlink: (() => void)[] = [];
+  readonly #linked: LinkedSignal;
   /** Told of the abort without a listener each: a blob is waited for hundreds of times. */
   readonly #waiting = new Set<(reason: unknown) => void>();
   #waitedMs = 0;
@@ -27,21 +27,15 @@ export class Patience {
     this.#clock = clock;
     this.#limits = limits;
     this.#subject = subject;
+    this.#linked = linkSignals(outer);
     this.signal.addEventListener('abort', () => {
       for (const fail of this.#waiting) fail(this.signal.reason);
     });
-    for (const signal of outer) {
-      if (signal === undefined) continue;
-      const abort = (): void => this.#controller.abort(signal.reason);
-      if (signal.aborted) abort();
-      signal.addEventListener('abort', abort, { once: true });
-      this.#unlink.push(() => signal.removeEventListener('abort', abort));
-    }
   }
 
   /** Aborts when patience is at an end; for the request. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.#linked.signal;
   }
 
   /** A new request: what the one before cost is forgotten. */
@@ -58,7 +52,7 @@ export class Patience {
   /** @throws GateError GATE_REGISTRY_UNREACHABLE when it takes too long, or the reason of an outer signal. */
   async during<T>(wait: Promise<T>): Promise<T> {
     const startMs = this.#clock.monotonic();
-    const timer = this.#clock.setTimer(this.#allowanceMs(), () => this.#controller.abort(this.#tooSlow()));
+    const timer = this.#clock.setTimer(this.#allowanceMs(), () => this.#linked.abort(this.#tooSlow()));
     try {
       return await this.orAborted(wait);
     } finally {
@@ -86,8 +80,8 @@ export class Patience {
 
   /** Ends what is under way; nobody waits any more. */
   release(): void {
-    for (const unlink of this.#unlink.splice(0)) unlink();
-    this.#controller.abort(new Error('no longer wanted'));
+    this.#linked.release();
+    this.#linked.abort(new Error('no longer wanted'));
   }
 
   #allowanceMs(): number {

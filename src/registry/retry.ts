@@ -1,4 +1,5 @@
 /** Trying again, with a limit of time for all attempts together (platform.md §1.3 rule 8). */
+import { linkSignals } from '../abort.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { PassingFailure, silent, type Subject } from './failures.ts';
 
@@ -26,28 +27,26 @@ export async function retrying<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { clock, subject, totalMs, signal: outer } = policy;
-  const controller = new AbortController();
-  const onAbort = (): void => controller.abort(outer?.reason);
   outer?.throwIfAborted();
-  outer?.addEventListener('abort', onAbort, { once: true });
+  const linked = linkSignals([outer]);
   const endMs = clock.monotonic() + totalMs;
   const timer = clock.setTimer(totalMs, () =>
-    controller.abort(silent(subject, `no whole answer within ${totalMs} ms`)),
+    linked.abort(silent(subject, `no whole answer within ${totalMs} ms`)),
   );
   try {
     for (let made = 1; ; made++) {
       try {
-        return await attempt(controller.signal);
+        return await attempt(linked.signal);
       } catch (failure) {
         if (!(failure instanceof PassingFailure)) throw failure;
         const waitMs = waitBefore(made, failure, policy.random);
         if (made >= policy.attempts || clock.monotonic() + waitMs >= endMs) throw failure.error;
-        await sleep(clock, waitMs, controller.signal);
+        await sleep(clock, waitMs, linked.signal);
       }
     }
   } finally {
     timer.cancel();
-    outer?.removeEventListener('abort', onAbort);
+    linked.release();
   }
 }
 
