@@ -10,13 +10,22 @@ import { celSuite } from '../test/conformance/cel.ts';
 import { contractSuite } from '../test/conformance/contract.ts';
 import { readExceptions, type Exceptions } from '../test/conformance/exceptions.ts';
 import { kubescapeSuite } from '../test/conformance/kubescape.ts';
+import { operatorSuite } from '../test/conformance/operator.ts';
 import type { FamilyResult, Suite } from '../test/conformance/suite.ts';
 import { vapSuite } from '../test/conformance/vap.ts';
 
-const SUITES: readonly Suite[] = [celSuite, celSpecSuite, contractSuite, kubescapeSuite, vapSuite];
+const SUITES: readonly Suite[] = [
+  celSuite,
+  celSpecSuite,
+  operatorSuite,
+  contractSuite,
+  kubescapeSuite,
+  vapSuite,
+];
 const DEFAULT_DIRECTORIES: readonly string[] = [
   'test/golden/cel',
   'test/golden/contract',
+  'test/golden/operator',
   'test/golden/vap',
   'node_modules/@bufbuild/cel-spec',
 ];

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { AppParts } from './parts.ts';
 import { leaseNamespaceOf, observeSettings } from './reconciler-settings.ts';
-import { openRegistries, type Registries } from './registry.ts';
+import { openRegistries } from './registry.ts';
 import { reportWatch, watchFacts } from './watch.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { PACTO } from '../cluster/kinds.ts';
@@ -15,7 +15,7 @@ import { CONTRACT_STATUSES } from '../policies/contract/status-ladder.ts';
 import { readPacto } from '../reconcile/api/read-pacto.ts';
 import { createPass } from '../reconcile/cluster-pass.ts';
 import { ContractReader } from '../reconcile/contract-reader.ts';
-import { createContractSource } from '../reconcile/contract-source.ts';
+import { createContractSource, type SourceRegistries } from '../reconcile/contract-source.ts';
 import { EventRecorder } from '../reconcile/event-recorder.ts';
 import { createEventSink, type EventSink } from '../reconcile/event-sink.ts';
 import { gaugeFacts } from '../reconcile/gauges.ts';
@@ -38,6 +38,8 @@ export interface ReconcilerPart {
   unsynced(): string | undefined;
   watches(): readonly WatchFacts[];
   observe(metrics: Metrics): void;
+  /** Nobody looks at anything, and nothing waits for it but time. */
+  isIdle(): boolean;
   stop(): Promise<void>;
 }
 
@@ -46,7 +48,7 @@ export interface ReconcilerSources {
   /** Where a Service is to be asked; default: by its name in the cluster. */
   readonly prober?: Prober & { close(): Promise<void> };
   /** Default: as the configuration has them. */
-  readonly registries?: () => Promise<Pick<Registries, 'client' | 'cache' | 'withPullSecret' | 'close'>>;
+  readonly registries?: () => Promise<SourceRegistries & { close(): Promise<void> }>;
 }
 
 /** Starts it: it watches at once, and writes once everything is read and it leads. */
@@ -105,6 +107,10 @@ export function startReconcilerPart(
       metrics.observeReconciler(
         () => ({ leads: leader.leads(), ...reconciler.facts() }) satisfies ReconcilerFacts,
       );
+    },
+    isIdle() {
+      const { waiting, running } = reconciler.facts();
+      return waiting === 0 && running === 0;
     },
     async stop() {
       await reconciler.stop();
