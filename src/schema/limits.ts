@@ -3,6 +3,7 @@
  * depth alone overflows every validator, and nested combinators take exponential time to compile (platform.md §5).
  */
 import type { Json } from './answer.ts';
+import { isSchemaObject } from './places.ts';
 
 export const SCHEMA_LIMITS = {
   textBytes: 256 * 1024,
@@ -31,7 +32,7 @@ export function schemaExcess(schema: Json): string | undefined {
   let branches = 0;
   let isSkipped = false;
   const excess = walk(schema, SCHEMA_LIMITS, (key, value) => {
-    if (key === 'dependencies' && isRecord(value)) isSkipped ||= Object.hasOwn(value, '__proto__');
+    if (key === 'dependencies' && isSchemaObject(value)) isSkipped ||= Object.hasOwn(value, '__proto__');
     if (REFERENCES.has(key) && typeof value === 'string') references++;
     if (BRANCHES.has(key)) branches++;
     if (LISTS_OF_BRANCHES.has(key) && Array.isArray(value)) branches += value.length;
@@ -90,8 +91,4 @@ function walk(
     level = next;
   }
   return undefined;
-}
-
-function isRecord(value: Json): value is { readonly [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
