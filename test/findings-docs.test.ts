@@ -1,40 +1,29 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { COMMAND_FINDINGS } from '../src/cli/contract-findings.ts';
+import { readExplanations } from '../src/cli/explanations.ts';
 import { decodeEvidence, evidenceProblems } from '../src/policies/contract/evidence.ts';
 import { CONTRACT_FINDINGS } from '../src/policies/contract/findings.ts';
 import { CONTRACT_STATUSES } from '../src/policies/contract/status-ladder.ts';
 import { OBSERVATION_KINDS } from '../src/policies/observation.ts';
 
-/** The sections of a chapter of docs/findings.md, by their headings. */
-function sectionsOf(chapter: string): ReadonlyMap<string, string> {
-  const page = readFileSync('docs/findings.md', 'utf8');
-  const [, after = ''] = page.split(`\n## ${chapter}\n`);
-  const [body = ''] = after.split('\n## ');
-  const sections = body.split(/^### /m).slice(1);
-  return new Map(
-    sections.map((section) => {
-      const end = section.indexOf('\n');
-      return [section.slice(0, end), section.slice(end).trim()];
-    }),
-  );
-}
+const { contracts, commands, statuses } = await readExplanations();
 
 describe('docs/findings.md', () => {
   it('explains each code of contracts, in the same order, and no other', () => {
-    expect([...sectionsOf('Findings').keys()]).toEqual(Object.keys(CONTRACT_FINDINGS));
+    expect([...contracts.keys()]).toEqual(Object.keys(CONTRACT_FINDINGS));
   });
 
   it('explains each code of commands, and no other', () => {
-    expect([...sectionsOf('Findings of commands').keys()]).toEqual(Object.keys(COMMAND_FINDINGS));
+    expect([...commands.keys()]).toEqual(Object.keys(COMMAND_FINDINGS));
   });
 
   it('explains each status, in the same order, and no other', () => {
-    expect([...sectionsOf('Statuses').keys()]).toEqual([...CONTRACT_STATUSES]);
+    expect([...statuses.keys()]).toEqual([...CONTRACT_STATUSES]);
   });
 
   it.each(Object.entries(CONTRACT_FINDINGS))('says of %s what the list says, and what to do', (code, row) => {
-    const [meaning = '', remedy = ''] = sectionsOf('Findings').get(code)?.split('\n\n') ?? [];
+    const [meaning = '', remedy = ''] = contracts.get(code)?.text.split('\n\n') ?? [];
     const severity = row.severity.replace(/^./, (letter) => letter.toUpperCase());
     expect(meaning).toMatch(new RegExp(`^${severity} \\(\`${row.category}\`\\)\\. [A-Z\`].*\\.$`));
     expect(remedy).toMatch(/^[A-Z`].*\.$/);
