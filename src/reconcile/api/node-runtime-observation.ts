@@ -52,6 +52,8 @@ export function readNodeObservation(object: KubeObject): NodeObservation | undef
 function podOf(pod: Readonly<Record<string, unknown>>): ObservedPod | undefined {
   const { uid, namespace, name, hostNetwork, listeners, connections } = pod;
   if (typeof uid !== 'string' || typeof namespace !== 'string' || typeof name !== 'string') return undefined;
+  // What is not in a list counts as not there: of one that is not read to its end nothing may be said.
+  if (!isWhole(listeners, LISTENERS) || !isWhole(connections, CONNECTIONS)) return undefined;
   return {
     uid,
     namespace,
@@ -75,6 +77,10 @@ function podOf(pod: Readonly<Record<string, unknown>>): ObservedPod | undefined 
         : [],
     ),
   };
+}
+
+function isWhole(list: unknown, limit: number): boolean {
+  return list === undefined || list === null || (Array.isArray(list) && list.length <= limit);
 }
 
 function timeOf(value: unknown): number | undefined {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { INGRESS } from '../../../src/cluster/kinds.ts';
 import { ingressBackends } from '../../../src/reconcile/observe/ingress-backends.ts';
+import { ROUTES } from '../../../src/reconcile/triggers/routes.ts';
+import { keptOf } from '../../../src/reconcile/triggers/trigger.ts';
 import { anObject } from '../../support/builders.ts';
 
 describe('where an Ingress leads to', () => {
@@ -35,5 +37,18 @@ describe('where an Ingress leads to', () => {
   it('may have no port that is one', () => {
     const spec = { defaultBackend: { service: { name: 'web', port: 'x' } } };
     expect(ingressBackends(anObject(INGRESS, {}, { spec }))).toEqual([{ service: 'web', port: undefined }]);
+  });
+
+  it('is the same once a watch has kept it, each backend once', () => {
+    const web = { backend: { service: { name: 'web', port: { number: 80 } } } };
+    const spec = {
+      defaultBackend: { service: { name: 'home', port: { name: 'http' } } },
+      rules: [{ host: 'a.test', http: { paths: [web, { path: '/b', ...web }] } }],
+    };
+    const watch = ROUTES.find(({ kind }) => kind === INGRESS)!;
+    expect(ingressBackends(keptOf(watch, anObject(INGRESS, {}, { spec })))).toEqual([
+      { service: 'home', port: 'http' },
+      { service: 'web', port: 80 },
+    ]);
   });
 });

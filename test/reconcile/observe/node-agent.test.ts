@@ -172,6 +172,16 @@ describe('an interface, by what node agents saw (operator.md §13.4)', () => {
     const given = interfaceScene([open, ...fresh, nodeView('n1', [{ uid: 'p1', ...LISTENS }])]);
     expect(gist((await look(observeInterfaces, given)).observations)).toEqual(['Insufficient']);
   });
+
+  it.each<[string, unknown]>([
+    ['too long to be read to its end', Array.from({ length: 1_001 }, () => listener(80))],
+    ['none', 'x'],
+  ])('a list of listeners that is %s proves no absence', async (_what, listeners) => {
+    const given = interfaceScene([one, ...fresh, nodeView('n1', [{ uid: 'p1', listeners }])]);
+    const { observations, streaks } = await look(observeInterfaces, given);
+    expect(gist(observations)).toEqual(['Insufficient']);
+    expect(streaks).toEqual({});
+  });
 });
 
 describe('the heartbeat of a node (operator.md §13.2)', () => {
