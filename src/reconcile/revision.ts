@@ -93,7 +93,7 @@ export function revisionName(pacto: string, version: string, sha256: string, dig
 }
 
 /** As it is where it may be one, else its beginning and a hash. */
-function labelValue(text: string): string {
+export function labelValue(text: string): string {
   if (text.length <= LABEL_LENGTH && PLAIN_LABEL.test(text)) return text;
   const hash = createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
   const safe = text.replaceAll(/[^-A-Za-z0-9_.]+/g, '-').slice(0, LABEL_LENGTH - HASH_LENGTH - 1);

@@ -49,6 +49,24 @@ export const REVISIONS: Trigger = {
   essence: () => undefined,
 };
 
+/** What of a Pacto is read as a dependency of others. */
+export function asSibling(pacto: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata, spec, status } = pacto;
+  const { namespace, name, uid } = metadata;
+  const { contract } = recordOf(status);
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      ...(namespace !== undefined && { namespace }),
+      ...(name !== undefined && { name }),
+      ...(uid !== undefined && { uid }),
+    },
+    spec: { target: pick(recordOf(spec)['target'], ['serviceName']) },
+    status: isRecord(contract) ? { contract: pick(contract, ['resolvedRef', 'version']) } : {},
+  };
+}
+
 /** What of a Pacto makes a new look necessary; its status is our own writing (operator.md §20, T1). */
 export function wishOf({ metadata }: KubeObject): string {
   const { uid, generation, deletionTimestamp, annotations } = metadata;
