@@ -7,6 +7,7 @@ import { openRegistries } from './registry.ts';
 import { reportWatch, watchFacts } from './watch.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { PACTO } from '../cluster/kinds.ts';
+import type { KubeObject } from '../cluster/objects.ts';
 import { startLeader, writesOfLeader, type Leader } from '../cluster/leader.ts';
 import type { Config } from '../config.ts';
 import type { PactoFacts, ReconcilerFacts } from '../metrics-pactos.ts';
@@ -23,7 +24,10 @@ import { RECONCILER_LEASE } from '../reconcile/lease.ts';
 import { createHttpProber } from '../reconcile/observe/http-prober.ts';
 import type { Prober } from '../reconcile/observe/prober.ts';
 import type { Pass } from '../reconcile/pass.ts';
-import { startReconciler, type Reconciler } from '../reconcile/reconciler.ts';
+import { createMirrorRunner } from '../reconcile/mirror-runner.ts';
+import type { MirrorParts } from '../reconcile/mirror.ts';
+import { repositoryOf } from '../reconcile/observe/dependency-repository.ts';
+import { startReconciler } from '../reconcile/reconciler.ts';
 import { createSight, type Sight } from '../reconcile/sight.ts';
 import { Verdicts } from '../reconcile/verdicts.ts';
 import { Writer } from '../reconcile/writer.ts';
@@ -70,27 +74,44 @@ export function startReconcilerPart(
     report: reportWatch(log),
   });
   const { pass } = looking;
-  // It is told of its turns before it can have one.
-  const turns: { reconciler?: Reconciler } = {};
-  const leader = lead(config, parts, cluster, (leads) => turns.reconciler?.turn(leads));
+  // They are told of their turns, and know of who leads.
+  const turns: { onTurn: (leads: boolean) => void } = { onTurn: () => undefined };
+  const leader = lead(config, parts, cluster, (leads) => turns.onTurn(leads));
   const writes = writesOfLeader(cluster, () => leader.leads());
   const recorder = new EventRecorder({
     cluster: writes,
     clock,
     onError: (error) => log.warn('event not written', { err: error }),
   });
+  const writer = new Writer({ writes, events: recorder, log });
   const reconciler = startReconciler({
     sight,
     readNow: (key, signal) => cluster.get(PACTO, key, { signal }),
     pass,
-    writer: new Writer({ writes, events: recorder, log }),
+    writer,
     leader,
     clock,
     random: Math.random,
     workers: config.reconciler.workers,
     log,
   });
-  turns.reconciler = reconciler;
+  const mirrors = createMirrorRunner({
+    ...looking,
+    sight,
+    writer,
+    events: recorder,
+    clock,
+    intervalMs: config.reconciler.mirrorSeconds * 1_000,
+    log,
+    onOverwritten(key) {
+      looking.forget(repositoryOf(readPacto(sight.get(key) ?? NOBODY).spec.contractRef.oci));
+      reconciler.wake(key, 'change');
+    },
+  });
+  turns.onTurn = (leads) => {
+    reconciler.turn(leads);
+    mirrors.turn(leads ? leader.term() : undefined);
+  };
   sight.start();
   return {
     verdicts: verdictsOf({ sight, pass, parts }),
@@ -110,9 +131,10 @@ export function startReconcilerPart(
     },
     isIdle() {
       const { waiting, running } = reconciler.facts();
-      return waiting === 0 && running === 0;
+      return waiting === 0 && running === 0 && mirrors.isIdle();
     },
     async stop() {
+      await mirrors.stop();
       await reconciler.stop();
       await sight.stop();
       await leader.stop();
@@ -121,7 +143,10 @@ export function startReconcilerPart(
   };
 }
 
-interface Looking {
+/** What stands for a Pacto that is gone. */
+const NOBODY: KubeObject = { apiVersion: '', kind: '', metadata: {} };
+
+interface Looking extends MirrorParts {
   readonly pass: Pass;
   forget(repository: string): void;
   close(): Promise<void>;
@@ -134,8 +159,9 @@ function openLooking(config: Config, { clock, log }: AppParts, sources: Reconcil
   const prober = sources.prober ?? createHttpProber({ clock });
   let opened: ReturnType<NonNullable<ReconcilerSources['registries']>> | undefined;
   const open = sources.registries ?? (() => openRegistries(config, { clock, cachesOnDisk: false }));
+  const source = createContractSource(() => (opened ??= open()), clock);
   const pass = createPass({
-    source: createContractSource(() => (opened ??= open()), clock),
+    source,
     reader,
     schemas,
     prober,
@@ -146,6 +172,8 @@ function openLooking(config: Config, { clock, log }: AppParts, sources: Reconcil
   });
   return {
     pass,
+    source,
+    reader,
     forget(repository) {
       void opened?.then(({ cache }) => cache.forget(repository)).catch(() => undefined);
     },

@@ -124,7 +124,7 @@ class Look {
 
   /** There is no contract to look at (operator.md §3.2, fail path). */
   #failed(
-    { failure, message }: NoContract,
+    { failure, message, isOfSecret }: NoContract,
     said?: { readonly path: string; readonly message: string } | NonNullable<PactoStatus['validation']>,
   ): PassResult {
     const before = this.#pacto.status;
@@ -143,7 +143,7 @@ class Look {
       : { type: 'ContractValid', status: 'Unknown', reason: 'Unavailable', message };
     const next: PactoStatus = {
       contractStatus: status,
-      ...this.#resolution(),
+      ...(isOfSecret !== true && this.#resolution()),
       ...(isBroken && { validation }),
       summary: {
         errorCount: isBroken ? 1 : 0,

@@ -30,6 +30,8 @@ export interface NoContract {
   /** operator.md §3.2, step 6. */
   readonly failure: 'unavailable' | 'broken';
   readonly message: string;
+  /** The reference was not looked at: its pull secret is the fault (operator.md §3.2, step 4). */
+  readonly isOfSecret?: true;
 }
 
 export interface ObtainOptions {
@@ -47,6 +49,11 @@ export interface ContractSource {
     pacto: Pick<Pacto, 'namespace' | 'spec'>,
     options: ObtainOptions,
   ): Promise<ObtainedContract | NoContract>;
+  /**
+   * The client with which a Pacto's registry is asked.
+   * @throws SecretFault where its pull secret cannot be used, GateError for a reference that is none.
+   */
+  access(pacto: Pick<Pacto, 'namespace' | 'spec'>, view: Pick<View, 'pullSecret'>): Promise<PullClient>;
 }
 
 export interface SourceRegistries {
@@ -78,6 +85,7 @@ export function createContractSource(
         );
       return await fromRegistry(pacto, { open: registries, clock }, options);
     },
+    access: async (pacto, view) => (await accessOf(pacto, registries, view)).client,
   };
 }
 
@@ -87,22 +95,17 @@ function inlineContract(inline: string): ObtainedContract {
 }
 
 async function fromRegistry(
-  { namespace, spec }: Pick<Pacto, 'namespace' | 'spec'>,
+  pacto: Pick<Pacto, 'namespace' | 'spec'>,
   { open, clock }: { readonly open: () => Promise<SourceRegistries>; readonly clock: Clock },
   { view, signal }: ObtainOptions,
 ): Promise<ObtainedContract | NoContract> {
-  const { pullSecretRef } = spec.contractRef;
-  const reference = plainReference(spec.contractRef.oci);
+  const reference = plainReference(pacto.spec.contractRef.oci);
   const limit = new AbortController();
   const timer = clock.setTimer(PULL_MS, () => {
     limit.abort(new Error(`the registry took longer than ${String(PULL_MS / 1_000)} s`));
   });
   try {
-    const registries = await open();
-    const access =
-      pullSecretRef === undefined
-        ? { client: registries.client, cache: registries.cache }
-        : await withSecret(registries, { namespace, name: pullSecretRef }, reference, view);
+    const access = await accessOf(pacto, open, view);
     const pulled = await pullBundle(access.client, reference, {
       // It is read apart, and off this thread where it is large.
       readContract: () => ({ ok: true, name: '', version: '', pactoVersion: '' }),
@@ -121,12 +124,33 @@ async function fromRegistry(
     };
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof SecretFault) return unavailable(error.message);
+    if (error instanceof SecretFault) return { ...unavailable(error.message), isOfSecret: true };
     const message = `failed to pull ${quote(reference)}: ${messageOf(error)}`;
-    return error instanceof GateError && BROKEN.has(error.code) ? broken(message) : unavailable(message);
+    return isUnavailable(error) ? unavailable(message) : broken(message);
   } finally {
     timer.cancel();
   }
+}
+
+/** Whether a fault is of the registry or of the way to it, and says nothing of what was asked for (operator.md §3.2, step 6). */
+export function isUnavailable(error: unknown): boolean {
+  return !(error instanceof GateError && BROKEN.has(error.code));
+}
+
+interface Access {
+  readonly client: PullClient;
+  readonly cache: BundleCache | undefined;
+}
+
+async function accessOf(
+  { namespace, spec }: Pick<Pacto, 'namespace' | 'spec'>,
+  open: () => Promise<SourceRegistries>,
+  view: Pick<View, 'pullSecret'>,
+): Promise<Access> {
+  const { pullSecretRef, oci } = spec.contractRef;
+  const registries = await open();
+  if (pullSecretRef === undefined) return { client: registries.client, cache: registries.cache };
+  return await withSecret(registries, { namespace, name: pullSecretRef }, plainReference(oci), view);
 }
 
 /** With credentials of its own a pull shares nothing: what they open is not for everybody (operator.md §3.3). */
@@ -135,7 +159,7 @@ async function withSecret(
   name: NamespacedName,
   reference: string,
   view: Pick<View, 'pullSecret'>,
-): Promise<{ readonly client: PullClient; readonly cache: undefined }> {
+): Promise<Access> {
   try {
     const secret = await view.pullSecret(name);
     if (secret === undefined) throw new Error(`there is no secret ${quote(name.name)} in its namespace`);

@@ -24,6 +24,7 @@ export interface WriterOptions {
 
 export class Writer {
   readonly #options: WriterOptions;
+  readonly #ensuring = new Map<string, Promise<boolean>>();
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -52,8 +53,17 @@ export class Writer {
     return 'written';
   }
 
-  /** @returns whether the planned revision is there. */
+  /** @returns whether the planned revision is there. Two who want the same one share what comes of it. */
   async ensure(pacto: Pacto, plan: RevisionPlan, signal: AbortSignal): Promise<boolean> {
+    const { namespace = '', name = '' } = plan.object.metadata;
+    const key = `${namespace}/${name}`;
+    const under =
+      this.#ensuring.get(key) ?? this.#ensure(pacto, plan, signal).finally(() => this.#ensuring.delete(key));
+    this.#ensuring.set(key, under);
+    return await under;
+  }
+
+  async #ensure(pacto: Pacto, plan: RevisionPlan, signal: AbortSignal): Promise<boolean> {
     const { writes, log, events } = this.#options;
     const options = { signal, fieldManager: FIELD_MANAGER };
     try {
@@ -62,18 +72,14 @@ export class Writer {
         const { status: _status, ...object } = plan.object;
         revision = await create(writes, object, options);
       }
-      // What has its status was said as well: a creation that ended before it is made whole now.
-      if (isResolved(revision ?? plan.object) && revision !== undefined) return true;
+      // What has its status was said as well: a creation that ended before that is made whole now.
+      if (revision === undefined || isResolved(revision)) return true;
       await events.say(pacto, created(plan.object), signal);
-      if (revision !== undefined)
-        await writes.replaceStatus(
-          PACTO_REVISION,
-          {
-            ...revision,
-            status: { ...(revision['status'] as object | undefined), ...(plan.object['status'] as object) },
-          },
-          options,
-        );
+      const status = {
+        ...(revision['status'] as object | undefined),
+        ...(plan.object['status'] as object | undefined),
+      };
+      await writes.replaceStatus(PACTO_REVISION, { ...revision, status }, options);
       return true;
     } catch (error) {
       signal.throwIfAborted();
@@ -88,7 +94,7 @@ export class Writer {
   }
 }
 
-/** Undefined where somebody else was quicker: the revision is the same, and its status is theirs to write. */
+/** Undefined where somebody else was quicker: the revision is the same, and the rest of it is theirs. */
 async function create(
   writes: Writes,
   object: KubeObject,

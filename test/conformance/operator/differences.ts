@@ -17,7 +17,11 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
 /** How much later than recorded something may be seen: both sides look at intervals, and write whole seconds. */
 const LATER_SECONDS = 1.5;
 
-export function differences({ answer }: Scenario, played: Played): readonly string[] {
+export function differences(scenario: Scenario, given: Played): readonly string[] {
+  const [answer, played] = [scenario.answer, given].map((side) => withoutForeignHash(scenario, side)) as [
+    Scenario['answer'],
+    Played,
+  ];
   const lines: string[] = [];
   const compare = (what: string, recorded: unknown, found: unknown): void => {
     if (!isDeepStrictEqual(recorded, found))
@@ -33,6 +37,19 @@ export function differences({ answer }: Scenario, played: Played): readonly stri
   compare('events', sorted(answer.events.map(eventText)), sorted(played.events.map(eventText)));
   compare('metrics', sorted(answer.metrics.map(lineText)), sorted(played.metrics.map(lineText)));
   return lines;
+}
+
+/**
+ * The recording's registry had another name, which the set writes as `registry.test` (its README): where a contract's own
+ * text names it, what was hashed is not what is here.
+ */
+function withoutForeignHash<T>({ input }: Scenario, side: T): T {
+  const { inline } = (input.pacto['contractRef'] ?? {}) as { inline?: string };
+  if (inline?.includes('registry.test') !== true) return side;
+  const text = JSON.stringify(side)
+    .replaceAll(/("?p-\d+-\d+-\d+)-[0-9a-f]{7}/g, '$1-hash')
+    .replaceAll(/"contractHash":"[0-9a-f]{64}"/g, '"contractHash":"hash"');
+  return JSON.parse(text) as T;
 }
 
 function transitionDifferences(

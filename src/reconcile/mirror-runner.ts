@@ -1,0 +1,114 @@
+/** Mirrors every Pacto's repository at the start of a term and then at intervals, a few at a time, while this process leads. */
+import { sleep, type Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Pacto } from './api/pacto.ts';
+import { readPacto } from './api/read-pacto.ts';
+import type { EventRecorder } from './event-recorder.ts';
+import { isMirrored, mirror, type MirrorParts } from './mirror.ts';
+import type { Sight } from './sight.ts';
+import type { PactoKey } from './wake.ts';
+import type { Writer } from './writer.ts';
+
+/** Pactos at the same time: registries are asked for what nobody waits for. */
+const AT_ONCE = 4;
+
+export interface MirrorRunnerOptions extends MirrorParts {
+  readonly sight: Pick<Sight, 'get' | 'keys' | 'glance' | 'ready'>;
+  readonly writer: Pick<Writer, 'ensure'>;
+  readonly events: Pick<EventRecorder, 'say'>;
+  readonly clock: Clock;
+  readonly intervalMs: number;
+  readonly log: Log;
+  /** A tag names something else: whoever follows it should look. */
+  readonly onOverwritten: (key: PactoKey) => void;
+}
+
+export interface MirrorRunner {
+  /** @param term aborted when it ends; undefined: this process does not lead. */
+  turn(term: AbortSignal | undefined): void;
+  isIdle(): boolean;
+  stop(): Promise<void>;
+}
+
+export function createMirrorRunner(options: MirrorRunnerOptions): MirrorRunner {
+  return new Runner(options);
+}
+
+class Runner implements MirrorRunner {
+  readonly #options: MirrorRunnerOptions;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #isWorking = false;
+
+  constructor(options: MirrorRunnerOptions) {
+    this.#options = options;
+  }
+
+  turn(term: AbortSignal | undefined): void {
+    if (term === undefined || this.#stopping.signal.aborted) return;
+    const signal = AbortSignal.any([term, this.#stopping.signal]);
+    this.#running = this.#running.then(() => this.#run(signal));
+  }
+
+  isIdle(): boolean {
+    return !this.#isWorking;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the reconciler stops'));
+    await this.#running;
+  }
+
+  /** Until the term ends. Never rejects. */
+  async #run(signal: AbortSignal): Promise<void> {
+    const { clock, intervalMs, log, sight } = this.#options;
+    try {
+      await sight.ready;
+      while (!signal.aborted) {
+        this.#isWorking = true;
+        await this.#all(signal);
+        this.#isWorking = false;
+        await sleep(clock, intervalMs, signal);
+      }
+    } catch (error) {
+      if (!signal.aborted) log.error('mirror failed', { err: error });
+    } finally {
+      this.#isWorking = false;
+    }
+  }
+
+  async #all(signal: AbortSignal): Promise<void> {
+    const keys = [...this.#options.sight.keys()];
+    const work = async (): Promise<void> => {
+      for (let key = keys.shift(); key !== undefined && !signal.aborted; key = keys.shift())
+        await this.#one(key, signal);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+  }
+
+  /** Never rejects but with the signal's reason: one repository stands in the way of no other. */
+  async #one(key: PactoKey, signal: AbortSignal): Promise<void> {
+    const { sight, log } = this.#options;
+    try {
+      const object = sight.get(key);
+      const pacto = object === undefined ? undefined : readPacto(object);
+      if (pacto !== undefined && isMirrored(pacto)) await this.#mirror(pacto, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      log.warn('mirror failed', { namespace: key.namespace, name: key.name, err: error });
+    }
+  }
+
+  async #mirror(pacto: Pacto, signal: AbortSignal): Promise<void> {
+    const { source, reader, sight, clock, writer, events, onOverwritten } = this.#options;
+    const options = { view: sight.glance(), signal, nowMs: clock.now() };
+    const { revisions, failure } = await mirror(pacto, { source, reader }, options);
+    for (const { plan, event } of revisions) {
+      const isThere = await writer.ensure(pacto, plan, signal);
+      if (!isThere || event === undefined) continue;
+      await events.say(pacto, event, signal);
+      onOverwritten(pacto);
+    }
+    if (failure !== undefined) await events.say(pacto, failure, signal);
+  }
+}
