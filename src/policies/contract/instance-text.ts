@@ -22,8 +22,6 @@ export type InstanceText =
 const LONGEST = 1024 * 1024;
 /** Of a text that only the package reads, with anchors, tags or several documents: a millisecond a KiB. */
 const LONGEST_ODD = 64 * 1024;
-/** Only a number that is written so is too large for one of JavaScript. */
-const HUGE = /[eE]\+?0*\d{3}|\d{300}/;
 
 export function readYamlInstance(text: string): InstanceText {
   if (text.length > LONGEST) return { outcome: 'unreadable' };
@@ -47,16 +45,22 @@ export function readYamlInstance(text: string): InstanceText {
 export function readJsonInstance(text: string): InstanceText {
   if (text.length > LONGEST) return { outcome: 'unreadable' };
   try {
-    const value = JSON.parse(text, HUGE.test(text) ? finite : undefined) as JsonValue;
-    return { outcome: 'value', value };
+    const value = JSON.parse(text) as JsonValue;
+    return isFinite(value) ? { outcome: 'value', value } : { outcome: 'unreadable' };
   } catch {
     return { outcome: 'unreadable' };
   }
 }
 
-function finite(_key: string, value: unknown): unknown {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('no double holds it');
-  return value;
+/** Without recursion: a text may be nested as deep as it is long. */
+function isFinite(root: JsonValue): boolean {
+  const left: JsonValue[] = [root];
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (typeof value === 'number' && !Number.isFinite(value)) return false;
+    if (typeof value === 'object' && value !== null)
+      for (const inner of Object.values(value)) left.push(inner);
+  }
+  return true;
 }
 
 /** @param seen what aliases lead to is looked at once. */
