@@ -30,5 +30,6 @@ export const SERVICES: Trigger = {
     },
   }),
   relations: () => [],
-  essence: ({ metadata, spec, status }) => [metadata.annotations, metadata.labels, spec, status],
+  // Any write of it counts: to annotate its Service is how people have a Pacto looked at anew.
+  essence: ({ metadata }) => metadata.resourceVersion,
 };

@@ -46,7 +46,7 @@ export async function play(scenario: Scenario): Promise<Played> {
       transitions,
       revisions: (await world.revisions()).map(revisionOf),
       events: (await world.events()).map(eventOf),
-      metrics: await world.scrape(),
+      metrics: (await world.scrape()).filter((line) => line.includes(`name="${scenario.input.name}"`)),
       log: world.log,
     };
   } finally {

@@ -81,3 +81,21 @@ export function secondsOf(time: unknown): number {
   const found = typeof time === 'string' ? /^T([+-]\d+)$/.exec(time)?.[1] : undefined;
   return found === undefined ? 0 : Number(found);
 }
+
+/** The recording's own period of the mirror. */
+export const MIRROR_SECONDS = 20;
+
+/**
+ * When the mirror ran after the Pacto was made, as far as the recording shows it: by what it said, and by revisions that no
+ * look can have made. Undefined: it shows nothing of it.
+ */
+export function mirroredAt({ answer }: Scenario): number | undefined {
+  const { currentRevision } = answer.status;
+  const seen = answer.events.find(
+    ({ reason, message }) =>
+      message.startsWith('Revision mirror failed') ||
+      reason === 'TagOverwritten' ||
+      (reason === 'RevisionCreated' && !message.includes(` ${String(currentRevision)} `)),
+  );
+  return seen === undefined ? undefined : Math.max(0, secondsOf(seen.at)) % MIRROR_SECONDS;
+}

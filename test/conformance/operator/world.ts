@@ -14,7 +14,7 @@ import { BundleCache } from '../../../src/registry/bundle-cache.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { withDefaults } from './defaults.ts';
 import { RecordedRegistry } from './registry.ts';
-import type { Pushed, Scenario, Step } from './scenario.ts';
+import { MIRROR_SECONDS, mirroredAt, type Pushed, type Scenario, type Step } from './scenario.ts';
 import { startTargets, type ProbeTargets } from './targets.ts';
 
 /** Readiness of the recording counts its days from here. */
@@ -86,7 +86,9 @@ export class World {
     for (const object of input.objects) await this.#create(object);
     // It leads before there is anything to look at.
     await this.settle();
-    await this.turn(100);
+    // The mirror comes round when it did in the recording.
+    const at = mirroredAt(this.#scenario);
+    await this.turn(at === undefined ? 100 : (MIRROR_SECONDS - at) * 1_000 - 100);
     await this.cluster.create(PACTO, {
       apiVersion: 'pacto.trianalab.io/v1alpha1',
       kind: 'Pacto',
@@ -196,12 +198,12 @@ function kindOf(name: string): Kind {
   return found;
 }
 
-async function configFor({ input }: Scenario): Promise<Config> {
-  const { group, stabilizationWindowSeconds } = input.operator;
+async function configFor(scenario: Scenario): Promise<Config> {
+  const { group, stabilizationWindowSeconds } = scenario.input.operator;
   const flags = {
     'reconciler.stabilizationSeconds': String(stabilizationWindowSeconds),
-    // The recording's own period.
-    'reconciler.mirrorSeconds': '20',
+    // Where the recording shows nothing of the mirror it must not show here either.
+    'reconciler.mirrorSeconds': String(mirroredAt(scenario) === undefined ? 86_400 : MIRROR_SECONDS),
     ...(group === 'probing' && { 'reconciler.probing': 'true', 'reconciler.metricsObservation': 'true' }),
     ...(group === 'namematch' && { 'reconciler.nameMatchDiscovery': 'true' }),
   };
