@@ -41,13 +41,20 @@ export function nodeTriggers(connectionMs: number): readonly Trigger[] {
 function podOf(pod: Readonly<Record<string, unknown>>): object {
   return {
     ...pick(pod, ['uid', 'namespace', 'name', 'hostNetwork']),
-    listeners: listOf(pod['listeners'], LISTENERS).map((listener) =>
-      pick(listener, ['port', 'protocol', 'loopbackOnly']),
-    ),
-    connections: listOf(pod['connections'], CONNECTIONS).map((connection) =>
-      pick(connection, ['destIP', 'destPort', 'lastSuccess', 'lastFailure']),
-    ),
+    listeners: entriesOf(pod['listeners'], LISTENERS, ['port', 'protocol', 'loopbackOnly']),
+    connections: entriesOf(pod['connections'], CONNECTIONS, [
+      'destIP',
+      'destPort',
+      'lastSuccess',
+      'lastFailure',
+    ]),
   };
+}
+
+/** What is no list stays none, and one too long stays too long: neither says that something is not there. */
+function entriesOf(value: unknown, limit: number, fields: readonly string[]): unknown {
+  if (value === undefined || value === null) return undefined;
+  return Array.isArray(value) ? listOf(value, limit + 1).map((entry) => pick(entry, fields)) : 'no list';
 }
 
 /** Without dates, but for what of each connection counts still: its last success, its last failure, or neither. */
