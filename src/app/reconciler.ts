@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { AppParts } from './parts.ts';
+import { openLooking, type LookingSources } from './looking.ts';
 import { leaseNamespaceOf, observeSettings } from './reconciler-settings.ts';
-import { openRegistries } from './registry.ts';
 import { reportWatch, watchFacts } from './watch.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { PACTO } from '../cluster/kinds.ts';
@@ -14,24 +14,17 @@ import type { PactoFacts, ReconcilerFacts } from '../metrics-pactos.ts';
 import type { Metrics, WatchFacts } from '../metrics.ts';
 import { CONTRACT_STATUSES } from '../policies/contract/status-ladder.ts';
 import { readPacto } from '../reconcile/api/read-pacto.ts';
-import { createPass } from '../reconcile/cluster-pass.ts';
-import { ContractReader } from '../reconcile/contract-reader.ts';
-import { createContractSource, type SourceRegistries } from '../reconcile/contract-source.ts';
 import { EventRecorder } from '../reconcile/event-recorder.ts';
 import { createEventSink, type EventSink } from '../reconcile/event-sink.ts';
 import { gaugeFacts } from '../reconcile/gauges.ts';
 import { RECONCILER_LEASE } from '../reconcile/lease.ts';
-import { createHttpProber } from '../reconcile/observe/http-prober.ts';
-import type { Prober } from '../reconcile/observe/prober.ts';
 import type { Pass } from '../reconcile/pass.ts';
 import { createMirrorRunner } from '../reconcile/mirror-runner.ts';
-import type { MirrorParts } from '../reconcile/mirror.ts';
 import { repositoryOf } from '../reconcile/observe/dependency-repository.ts';
 import { startReconciler } from '../reconcile/reconciler.ts';
 import { createSight, type Sight } from '../reconcile/sight.ts';
 import { Verdicts } from '../reconcile/verdicts.ts';
 import { Writer } from '../reconcile/writer.ts';
-import { SchemaPool } from '../schema/schema-pool.ts';
 
 const FIELD_MANAGER = 'pacto-gate';
 
@@ -47,12 +40,8 @@ export interface ReconcilerPart {
   stop(): Promise<void>;
 }
 
-export interface ReconcilerSources {
+export interface ReconcilerSources extends LookingSources {
   readonly cluster: Cluster;
-  /** Where a Service is to be asked; default: by its name in the cluster. */
-  readonly prober?: Prober & { close(): Promise<void> };
-  /** Default: as the configuration has them. */
-  readonly registries?: () => Promise<SourceRegistries & { close(): Promise<void> }>;
 }
 
 /** Starts it: it watches at once, and writes once everything is read and it leads. */
@@ -145,46 +134,6 @@ export function startReconcilerPart(
 
 /** What stands for a Pacto that is gone. */
 const NOBODY: KubeObject = { apiVersion: '', kind: '', metadata: {} };
-
-interface Looking extends MirrorParts {
-  readonly pass: Pass;
-  forget(repository: string): void;
-  close(): Promise<void>;
-}
-
-/** What looks, from contracts to probes; nothing of it is opened before it is needed. */
-function openLooking(config: Config, { clock, log }: AppParts, sources: ReconcilerSources): Looking {
-  const schemas = new SchemaPool({ clock });
-  const reader = new ContractReader({ schemas, clock });
-  const prober = sources.prober ?? createHttpProber({ clock });
-  let opened: ReturnType<NonNullable<ReconcilerSources['registries']>> | undefined;
-  const open = sources.registries ?? (() => openRegistries(config, { clock, cachesOnDisk: false }));
-  const source = createContractSource(() => (opened ??= open()), clock);
-  const pass = createPass({
-    source,
-    reader,
-    schemas,
-    prober,
-    settings: observeSettings(config),
-    stabilizationMs: config.reconciler.stabilizationSeconds * 1_000,
-    clock,
-    log,
-  });
-  return {
-    pass,
-    source,
-    reader,
-    forget(repository) {
-      void opened?.then(({ cache }) => cache.forget(repository)).catch(() => undefined);
-    },
-    async close() {
-      await reader.close();
-      await schemas.close();
-      await prober.close();
-      await (await opened?.catch(() => undefined))?.close();
-    },
-  };
-}
 
 /** As upstream, by the same Lease: the two never write at the same time (design decision 15). */
 function lead(

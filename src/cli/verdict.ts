@@ -10,13 +10,8 @@ import { contractStatus, type ContractStatus, type Coverage } from '../policies/
 import { structuralFindings, validate } from '../policies/contract/validate.ts';
 import type { EvidenceSet } from '../policies/observation.ts';
 import { counted, linesOf, parseError, placed, saidOfFinding, type Said } from './contract-findings.ts';
-import {
-  addOverrideOptions,
-  addRegistryOptions,
-  BUNDLE_HELP,
-  parseInstant,
-  type OverrideOptions,
-} from './contract-options.ts';
+import { addOverrideOptions, BUNDLE_HELP, parseInstant, type OverrideOptions } from './contract-options.ts';
+import { addConfigOptions } from './config-options.ts';
 import { titleOf, withContracts, type ContractSession, type LoadedContract } from './contract-session.ts';
 import { unreadable } from './input-file.ts';
 import { addOutputOption, EXIT, plain, show, type ExitCode, type OutputFormat } from './output.ts';
@@ -27,6 +22,7 @@ const MAX_EVIDENCE_BYTES = 8 * 1024 * 1024;
 const NOTHING: Coverage = { evaluated: 0, required: 0 };
 
 interface Options extends OverrideOptions {
+  readonly namespace?: string;
   readonly evidence?: string;
   readonly runtimeOnly?: true;
   readonly strict?: true;
@@ -44,7 +40,15 @@ interface Verdict {
 }
 
 export function define(command: Command, around: Surroundings, finish: (code: ExitCode) => void): void {
-  command.argument('<bundle>', 'where the contract is; see below');
+  command
+    .argument(
+      '<bundle or name>',
+      'where the contract is, or with --namespace a Pacto of a cluster; see below',
+    )
+    .option(
+      '-n, --namespace <namespace>',
+      'of the Pacto to look at in a cluster: everything is read now, and nothing is written',
+    );
   addOverrideOptions(command);
   command
     .option('-e, --evidence <file>', 'what was seen of the service, as JSON; - reads standard input')
@@ -56,7 +60,7 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
       parseInstant,
     );
   addOutputOption(command);
-  const given = addRegistryOptions(command);
+  const given = addConfigOptions(command, ['cluster', 'reconciler', 'registry']);
   command.addHelpText(
     'after',
     `
@@ -64,25 +68,48 @@ ${BUNDLE_HELP}
 
 Compares a contract with evidence, as the reconciler does: policies that lie elsewhere are not fetched. Without evidence the
 status is Reference for a contract that declares no workload, else NotEvaluated. docs/findings.md says what evidence looks
-like. Exits with 0 for Compliant, Warning and Reference, 1 for NonCompliant and Invalid (with --strict also Warning), 3 for
+like.
+
+With --namespace the argument is the name of a Pacto in the cluster that the configuration names (or in the files of
+--cluster-directory), and the evidence is what the cluster shows now; docs/observations.md says what is looked at.
+
+Exits with 0 for Compliant, Warning and Reference, 1 for NonCompliant and Invalid (with --strict also Warning), 3 for
 Unknown and NotEvaluated.
 
 Examples:
   pacto-gate verdict examples/contracts/cart --evidence examples/evidence/cart-as-promised.json
-  pacto-gate verdict oci://registry.example/shop/cart:1.4.0 --evidence - --output json`,
+  pacto-gate verdict oci://registry.example/shop/cart:1.4.0 --evidence - --output json
+  pacto-gate verdict cart --namespace shop --cluster-directory examples/cluster
+  pacto-gate verdict cart --namespace shop --output yaml`,
   );
   command.action(async (bundle: string, options: Options) => {
-    const problems =
-      bundle === '-' && options.evidence === '-'
-        ? ['contract and evidence cannot both be on standard input']
-        : [];
-    const config = await given.read(around, command, problems);
+    const config = await given.read(around, command, problemsOf(bundle, options));
+    if (config !== undefined && options.namespace !== undefined) {
+      const { runClusterVerdict } = await import('./verdict-cluster.ts');
+      finish(await runClusterVerdict(bundle, { ...options, namespace: options.namespace }, config, around));
+      return;
+    }
     finish(
       config === undefined
         ? EXIT.usage
         : await withContracts(config, around, (session) => runVerdict(bundle, options, session, around)),
     );
   });
+}
+
+function problemsOf(bundle: string, options: Options): readonly string[] {
+  if (options.namespace === undefined)
+    return bundle === '-' && options.evidence === '-'
+      ? ['contract and evidence cannot both be on standard input']
+      : [];
+  const foreign = [
+    ...(options.evidence === undefined ? [] : ['--evidence']),
+    ...(options.values.length === 0 ? [] : ['--values']),
+    ...(options.set.length === 0 ? [] : ['--set']),
+    ...(options.now === undefined ? [] : ['--now']),
+    ...(options.runtimeOnly === undefined ? [] : ['--runtime-only']),
+  ];
+  return foreign.map((flag) => `${flag} is for a bundle: with --namespace the cluster says what is`);
 }
 
 async function runVerdict(
