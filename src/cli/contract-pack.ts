@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { readContract } from '../app/contract-reader.ts';
 import { GateError, messageOf, quote } from '../errors.ts';
 import { isLayout, readLayoutBundle, writeLayoutBundle } from '../registry/layout.ts';
-import { packArchive, packBundle, type PackedBundle } from '../registry/pack.ts';
+import { packBundle, type PackedBundle } from '../registry/pack.ts';
 import {
   addOverrideOptions,
   addRegistryOptions,
@@ -70,7 +70,7 @@ async function runPack(
   const packed = packBundle(ready.files, readContract);
   const target =
     options.layout === undefined
-      ? await writeArchive(ready, options.out)
+      ? await writeArchive(ready, packed, options.out)
       : await addToLayout(options.layout, ready, packed, options.force === true);
   const value = { bundle, target, digest: packed.digest, files: [...ready.files.keys()].sort() };
   const lines = [
@@ -82,10 +82,14 @@ async function runPack(
   return EXIT.ok;
 }
 
-async function writeArchive({ contract, files }: Shippable, out: string | undefined): Promise<string> {
+async function writeArchive(
+  { contract }: Shippable,
+  { layer }: PackedBundle,
+  out: string | undefined,
+): Promise<string> {
   const { name, version } = contract.service;
   const target = out ?? `${name}-${version.replaceAll(/[^\w.+-]/g, '_')}.tgz`;
-  await writeFile(target, packArchive(files)).catch((error: unknown) => {
+  await writeFile(target, layer.bytes).catch((error: unknown) => {
     throw new GateError('GATE_INPUT_FILE', `file ${target}: cannot be written: ${messageOf(error)}`, {
       cause: error,
     });

@@ -31,6 +31,7 @@ export interface PackedBlob {
 }
 
 export interface PackedBundle {
+  /** The archive, as `pack` writes it to a file. */
   readonly layer: PackedBlob;
   readonly config: PackedBlob;
   readonly manifest: PackedBlob;
@@ -73,11 +74,6 @@ export function packBundle(files: ReadonlyMap<string, Uint8Array>, readContract:
     MANIFEST_TYPE,
   );
   return { layer, config, manifest, digest: manifest.digest };
-}
-
-/** The archive alone, as `pack` writes it to a file. */
-export function packArchive(files: ReadonlyMap<string, Uint8Array>): Uint8Array {
-  return gzip(tarOf(files));
 }
 
 function blob(bytes: Uint8Array, mediaType: string): PackedBlob {

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readContract } from '../../src/app/contract-reader.ts';
 import { writeLayoutBundle } from '../../src/registry/layout.ts';
-import { packArchive, packBundle } from '../../src/registry/pack.ts';
+import { packBundle } from '../../src/registry/pack.ts';
 import { runCommand, type Ran } from './run-command.ts';
 
 const GOOD = `pactoVersion: "2.0"
@@ -45,8 +45,9 @@ beforeAll(async () => {
     ['pacto.yaml', Buffer.from(GOOD)],
     ['web.yaml', Buffer.from('openapi: 3.1.0\n')],
   ]);
-  await writeFile(join(directory, 'packed'), packArchive(files));
-  await writeLayoutBundle(join(directory, 'layout'), packBundle(files, readContract), '1.4.0');
+  const packed = packBundle(files, readContract);
+  await writeFile(join(directory, 'packed'), packed.layer.bytes);
+  await writeLayoutBundle(join(directory, 'layout'), packed, '1.4.0');
 });
 afterAll(() => rm(directory, { recursive: true }));
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { readContract } from '../../src/app/contract-reader.ts';
 import { readBundleArchive } from '../../src/registry/bundle-archive.ts';
-import { packArchive, packBundle } from '../../src/registry/pack.ts';
+import { packBundle } from '../../src/registry/pack.ts';
 import { ignoreRule, withoutIgnored } from '../../src/registry/pactoignore.ts';
 import { bundleFiles, failure, packed } from '../support/registry/bundles.ts';
 
@@ -24,7 +24,7 @@ describe('packBundle', () => {
 
   test('writes directories before what is in them, and a sibling after all of it', () => {
     const files = bundleFiles('1.0.0', { 'd/x': '', 'd-e': '', 'd/e/f': '', 'd.y': '' });
-    const tar = gunzipSync(packArchive(files));
+    const tar = gunzipSync(packBundle(files, readContract).layer.bytes);
     const names: string[] = [];
     for (let at = 0; tar[at] !== 0; at += 512) {
       const name = tar
