@@ -22,17 +22,7 @@ export class ContractPlaces {
 
   /** @returns where the deepest part of the path that is there begins; undefined for an empty path or no YAML. */
   of(path: string): Place | undefined {
-    if (path === '') return undefined;
-    this.#root ??= this.#parse();
-    let node: Node | null | undefined = this.#root;
-    let found: Node | undefined;
-    for (const step of stepsOf(path)) {
-      const next: Found | undefined = 'where' in step ? this.#entry(node, step) : stepInto(node, step);
-      if (next === undefined) break;
-      found = next.shown;
-      node = next.value;
-    }
-    const offset = found?.range?.[0];
+    const offset = this.#follow(path).shown?.range?.[0];
     if (offset === undefined) return undefined;
     const { line, col } = this.#lines.linePos(offset);
     return { line, column: col };
@@ -40,18 +30,24 @@ export class ContractPlaces {
 
   /** What stands at a path, to compare; undefined where nothing does. */
   textAt(path: string): string | undefined {
+    const { value, isThere } = this.#follow(path);
+    return isThere ? JSON.stringify(value, sortedKeys) : undefined;
+  }
+
+  /** Goes as far as the path leads. */
+  #follow(path: string): Reached {
     this.#root ??= this.#parse();
-    let node: Node | null | undefined = this.#root;
+    let at: Omit<Reached, 'isThere'> = { shown: undefined, value: this.#root };
     for (const step of stepsOf(path)) {
-      const next: Found | undefined = 'where' in step ? this.#entry(node, step) : stepInto(node, step);
-      if (next === undefined) return undefined;
-      node = next.value;
+      const next = 'where' in step ? this.#entry(at.value, step) : stepInto(at.value, step);
+      if (next === undefined) return { ...at, isThere: false };
+      at = next;
     }
-    return JSON.stringify(node, sortedKeys);
+    return { ...at, isThere: true };
   }
 
   /** Findings are as many as entries: each must not look through all of them. */
-  #entry(list: Node | null | undefined, { where, is }: Named): Found | undefined {
+  #entry(list: Node | null, { where, is }: Named): Found | undefined {
     if (!isSeq(list)) return undefined;
     const fields = this.#entries.get(list) ?? new Map<string, ReadonlyMap<string, Node>>();
     this.#entries.set(list, fields);
@@ -87,6 +83,15 @@ interface Found {
   readonly value: Node | null;
 }
 
+/** The deepest part of a path that is there. */
+interface Reached {
+  /** Undefined where that is the whole text. */
+  readonly shown: Node | undefined;
+  readonly value: Node | null;
+  /** Whether the path ends there. */
+  readonly isThere: boolean;
+}
+
 function firstBy(list: YAMLSeq, field: string): ReadonlyMap<string, Node> {
   const first = new Map<string, Node>();
   for (const item of list.items) {
@@ -110,7 +115,7 @@ function stepsOf(path: string): readonly Step[] {
 }
 
 /** @returns the value to go on in, and what to point at: the key of a mapping, where there is one. */
-function stepInto(node: Node | null | undefined, step: { readonly key: string }): Found | undefined {
+function stepInto(node: Node | null, step: { readonly key: string }): Found | undefined {
   if (isSeq(node)) {
     const item = node.items[Number(step.key)] as Node | undefined;
     return item === undefined ? undefined : { shown: item, value: item };
