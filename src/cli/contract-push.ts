@@ -12,6 +12,7 @@ import {
   type OverrideOptions,
 } from './contract-options.ts';
 import { withContracts, type ContractSession } from './contract-session.ts';
+import { referencesOf } from './reference-warnings.ts';
 import { filesText, readyToShip } from './shipping.ts';
 import { addOutputOption, EXIT, plain, show, type ExitCode, type OutputFormat } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -89,16 +90,8 @@ async function runPush(
 }
 
 /** Where the contract refers to other contracts by paths of this machine (contract.md §12.1). */
-function localReferences({ dependencies, configurations, policies }: Contract): readonly string[] {
-  const found = (section: string, items: readonly { readonly ref?: string }[]): readonly string[] =>
-    items.flatMap(({ ref }, index) =>
-      ref === undefined || ref === '' || parseReference(ref).scheme === 'oci'
-        ? []
-        : [`${section}[${String(index)}].ref ${quote(ref)}`],
-    );
-  return [
-    ...found('dependencies', dependencies),
-    ...found('configurations', configurations),
-    ...found('policies', policies),
-  ];
+function localReferences(contract: Contract): readonly string[] {
+  return referencesOf(contract)
+    .filter(({ ref }) => parseReference(ref).scheme !== 'oci')
+    .map(({ ref, path }) => `${path} ${quote(ref)}`);
 }

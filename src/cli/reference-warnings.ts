@@ -8,22 +8,24 @@ import { parseReference } from '../policies/contract/reference.ts';
 import { parseRegistryReference } from '../registry/reference.ts';
 import type { Said } from './contract-findings.ts';
 
-export function referenceWarnings({ dependencies, configurations, policies }: Contract): readonly Said[] {
-  return [
-    ...of('dependencies', dependencies),
-    ...of('configurations', configurations),
-    ...of('policies', policies),
-  ];
+export function referenceWarnings(contract: Contract): readonly Said[] {
+  return referencesOf(contract).flatMap(({ ref, path }) => {
+    const warning = warningOf(ref);
+    return warning === undefined ? [] : [{ ...warning, severity: 'warning' as const, path }];
+  });
 }
 
-function of(section: string, items: readonly { readonly ref?: string }[]): readonly Said[] {
-  return items.flatMap(({ ref }, index) => {
-    if (ref === undefined || ref === '') return [];
-    const warning = warningOf(ref);
-    return warning === undefined
-      ? []
-      : [{ ...warning, severity: 'warning' as const, path: `${section}[${String(index)}].ref` }];
-  });
+/** Where a contract refers to others: an empty reference is none. */
+export function referencesOf({
+  dependencies,
+  configurations,
+  policies,
+}: Contract): readonly { readonly ref: string; readonly path: string }[] {
+  return Object.entries({ dependencies, configurations, policies }).flatMap(([section, items]) =>
+    items.flatMap(({ ref }, index) =>
+      ref === undefined || ref === '' ? [] : [{ ref, path: `${section}[${String(index)}].ref` }],
+    ),
+  );
 }
 
 function warningOf(ref: string): Pick<Said, 'code' | 'message'> | undefined {
