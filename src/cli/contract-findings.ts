@@ -1,4 +1,5 @@
 /** What commands say of a contract: findings of every layer in one shape, with the line that each is about. */
+import type { LoadFailure } from '../policies/contract/document.ts';
 import {
   CONTRACT_FINDINGS,
   type ContractFindingCode,
@@ -7,6 +8,7 @@ import {
   type Severity,
   type ValidationResult,
 } from '../policies/contract/findings.ts';
+import { failureText } from '../policies/contract/load.ts';
 import { ContractPlaces } from './contract-location.ts';
 import { plain } from './output.ts';
 import type { SarifResult } from './sarif.ts';
@@ -36,19 +38,18 @@ export interface Said {
 
 /** The texts of a contract whose lines can be told. */
 export interface Lines {
-  /** What the user wrote; undefined where there is none whose lines they know. */
-  readonly written: string | undefined;
+  /** What the user wrote. */
+  readonly written: string;
   /** What overrides made of it, where there were any. */
   readonly overridden?: string;
 }
 
 /** Adds to each the line it is about, where its path leads to one and no override is what it is about. */
 export function placed(said: readonly Said[], { written, overridden }: Lines): readonly Said[] {
-  if (written === undefined) return said;
   const places = new ContractPlaces(written);
   const now = overridden === undefined ? undefined : new ContractPlaces(overridden);
   return said.map((one) => {
-    const path = one.place ?? one.path;
+    const path = subjectOf(one);
     if (one.line !== undefined || (now !== undefined && now.textAt(path) !== places.textAt(path))) {
       return one;
     }
@@ -59,26 +60,37 @@ export function placed(said: readonly Said[], { written, overridden }: Lines): r
 
 /** `  error    interfaces[0].ref (line 12): … [FILE_NOT_FOUND]`: one line each. */
 export function linesOf(said: readonly Said[]): readonly string[] {
-  return said.map(({ code, severity, path: written, place, message, line }) => {
-    const path = place ?? written;
-    const at = line === undefined ? '' : `line ${String(line)}`;
-    const where = path === '' ? at : at === '' ? path : `${path} (${at})`;
-    const text = `${where === '' ? '' : `${where}: `}${message.replaceAll('\n', ' ')}`;
-    return plain(`  ${severity.padEnd(7)}  ${text} [${code}]`);
+  return said.map((one) => {
+    const path = subjectOf(one);
+    const text = failureText({
+      reason: one.message.replaceAll('\n', ' '),
+      ...(path !== '' && { path }),
+      ...(one.line !== undefined && { line: one.line }),
+    });
+    return plain(`  ${one.severity.padEnd(7)}  ${text} [${one.code}]`);
   });
+}
+
+/** Empty where it is about the whole. */
+function subjectOf({ place, path }: Said): string {
+  return place ?? path;
 }
 
 const LEVELS = { error: 'error', warning: 'warning', unknown: 'warning', info: 'note' } as const;
 
 export function sarifOf(said: readonly Said[], file: string): readonly SarifResult[] {
-  return said.map(({ code, severity, path, place, message, line, column }) => ({
-    code,
-    level: LEVELS[severity],
-    message: (place ?? path) === '' ? message : `${place ?? path}: ${message}`,
-    file,
-    ...(line !== undefined && { line }),
-    ...(column !== undefined && { column }),
-  }));
+  return said.map((one) => {
+    const { code, severity, message, line, column } = one;
+    const path = subjectOf(one);
+    return {
+      code,
+      level: LEVELS[severity],
+      message: failureText({ reason: message, ...(path !== '' && { path }) }),
+      file,
+      ...(line !== undefined && { line }),
+      ...(column !== undefined && { column }),
+    };
+  });
 }
 
 export function countOf(said: readonly Pick<Said, 'severity'>[], wanted: Severity): number {
@@ -95,14 +107,7 @@ export function counted(said: readonly Pick<Said, 'severity'>[]): string {
   return parts.length === 0 ? 'no findings' : parts.join(', ');
 }
 
-/** Why a contract does not load. */
-export interface Unloaded {
-  readonly reason: string;
-  readonly path?: string;
-  readonly line?: number;
-}
-
-export function parseError({ reason, path = '', line }: Unloaded): Said {
+export function parseError({ reason, path = '', line }: LoadFailure): Said {
   return {
     code: 'PARSE_ERROR',
     severity: 'error',

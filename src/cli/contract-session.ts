@@ -7,13 +7,13 @@ import { GateError, messageOf, quote } from '../errors.ts';
 import { bestTag } from '../policies/contract/best-tag.ts';
 import { CONTRACT_FILE, type BundleFiles } from '../policies/contract/bundle-files.ts';
 import type { Contract } from '../policies/contract/contract.ts';
-import type { ContractDocument } from '../policies/contract/document.ts';
+import type { ContractDocument, LoadFailure } from '../policies/contract/document.ts';
 import { failureText, load } from '../policies/contract/load.ts';
 import { override } from '../policies/contract/overrides.ts';
 import type { PolicyResolution, PolicyResolver } from '../policies/contract/policy-layer.ts';
 import { pullBundle } from '../registry/pull.ts';
 import { SchemaPool } from '../schema/schema-pool.ts';
-import type { Lines, Unloaded } from './contract-findings.ts';
+import type { Lines } from './contract-findings.ts';
 import { readGivenContract, type GivenContract, type Pulled } from './contract-input.ts';
 import type { OverrideOptions } from './contract-options.ts';
 import { readInputFile } from './input-file.ts';
@@ -36,7 +36,7 @@ interface ReadFrom {
 export type ReadResult =
   | ({ readonly ok: true } & LoadedContract & ReadFrom)
   /** Why it does not load: `PARSE_ERROR`. */
-  | ({ readonly ok: false } & Unloaded & ReadFrom);
+  | ({ readonly ok: false } & LoadFailure & ReadFrom);
 
 export class ContractSession {
   readonly schemas = new SchemaPool();
@@ -70,9 +70,7 @@ export class ContractSession {
     const { document } = loaded;
     const lines = { written: document.text };
     if (values.length === 0 && set.length === 0) {
-      return loaded.ok
-        ? { ...loaded, files: given.files, given, lines }
-        : { ok: false, ...unloaded(loaded), given, lines };
+      return loaded.ok ? { ...loaded, files: given.files, given, lines } : { ...loaded, given, lines };
     }
     const texts = await Promise.all(values.map((file) => readInputFile(file)));
     const changed = override(document, { values: texts, set });
@@ -80,14 +78,8 @@ export class ContractSession {
     const again = load(changed.text);
     if (!again.ok) {
       // Its lines are those of a text that nobody sees.
-      const { reason, path } = unloaded(again);
-      const from = { given, lines };
-      return {
-        ok: false,
-        reason: `with its overrides: ${reason}`,
-        ...(path !== undefined && { path }),
-        ...from,
-      };
+      const { line: _line, ...failure } = again;
+      return { ...failure, reason: `with its overrides: ${again.reason}`, given, lines };
     }
     const files = given.files && new Map(given.files).set(CONTRACT_FILE, Buffer.from(changed.text));
     return { ...again, files, given, lines: { ...lines, overridden: changed.text } };
@@ -152,10 +144,6 @@ export async function withContracts<T>(
 export function titleOf({ service }: Contract): string {
   const inert = (text: string): string => quote(text).slice(1, -1);
   return `${inert(service.name)} ${inert(service.version)}`;
-}
-
-function unloaded({ reason, path, line }: Unloaded): Unloaded {
-  return { reason, ...(path !== undefined && { path }), ...(line !== undefined && { line }) };
 }
 
 /** Values files have numbers where they are merged, and names on the command line. */
