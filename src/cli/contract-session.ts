@@ -8,9 +8,11 @@ import { bestTag } from '../policies/contract/best-tag.ts';
 import { CONTRACT_FILE, type BundleFiles } from '../policies/contract/bundle-files.ts';
 import type { Contract } from '../policies/contract/contract.ts';
 import type { ContractDocument, LoadFailure } from '../policies/contract/document.ts';
+import type { ValidationResult } from '../policies/contract/findings.ts';
 import { failureText, load } from '../policies/contract/load.ts';
 import { override } from '../policies/contract/overrides.ts';
 import type { PolicyResolution, PolicyResolver } from '../policies/contract/policy-layer.ts';
+import { validate } from '../policies/contract/validate.ts';
 import { pullBundle } from '../registry/pull.ts';
 import { SchemaPool } from '../schema/schema-pool.ts';
 import type { Lines } from './contract-findings.ts';
@@ -39,7 +41,7 @@ export type ReadResult =
   | ({ readonly ok: false } & LoadFailure & ReadFrom);
 
 export class ContractSession {
-  readonly schemas = new SchemaPool();
+  readonly #schemas = new SchemaPool();
   readonly #config: Config;
   readonly #around: Surroundings;
   #registries: Promise<Registries> | undefined;
@@ -86,7 +88,7 @@ export class ContractSession {
   }
 
   /** Fetches policies that a contract refers to: from registries, and below a contract on this machine from beside it. */
-  readonly resolver: PolicyResolver = {
+  readonly #resolver: PolicyResolver = {
     resolve: async (reference, from): Promise<PolicyResolution> => {
       try {
         const isLocal = !reference.startsWith('oci://');
@@ -107,8 +109,24 @@ export class ContractSession {
     },
   };
 
+  /** @param fetches whether policies that lie elsewhere are fetched and enforced. */
+  validate(
+    { contract, document, files, given }: LoadedContract & Pick<ReadFrom, 'given'>,
+    fetches: boolean,
+  ): Promise<ValidationResult> {
+    return validate(
+      { contract, document },
+      {
+        schemas: this.#schemas,
+        ...(files !== undefined && { files }),
+        ...(fetches && { resolver: this.#resolver }),
+        ...(given.base !== undefined && { base: given.base }),
+      },
+    );
+  }
+
   async close(): Promise<void> {
-    await this.schemas.close();
+    await this.#schemas.close();
     const opened = await this.#registries?.catch(() => undefined);
     await opened?.close();
   }

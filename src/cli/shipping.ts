@@ -2,7 +2,6 @@
 import { relative, resolve, sep } from 'node:path';
 import { GateError, quote } from '../errors.ts';
 import type { BundleFiles } from '../policies/contract/bundle-files.ts';
-import { validate } from '../policies/contract/validate.ts';
 import { counted, linesOf, parseError, placed, saidOf, type Said } from './contract-findings.ts';
 import type { OverrideOptions } from './contract-options.ts';
 import type { ContractSession, LoadedContract } from './contract-session.ts';
@@ -60,15 +59,7 @@ export async function readyToShip(
   }
   const files = withoutArchives(read.files, contract.service.name, given.base, options.out, around);
   checkForSecrets(bundle, files, options.withFile);
-  const result = await validate(
-    { contract, document },
-    {
-      schemas: session.schemas,
-      files,
-      ...(options.fetches && { resolver: session.resolver }),
-      ...(given.base !== undefined && { base: given.base }),
-    },
-  );
+  const result = await session.validate({ ...read, files }, options.fetches);
   const said = saidOf(result);
   if (result.errors.length > 0) return refuse(said);
   tell(said);

@@ -1,6 +1,5 @@
 import { Option, type Command } from 'commander';
 import { assessReadiness, type ReadinessResult } from '../policies/contract/readiness.ts';
-import { validate } from '../policies/contract/validate.ts';
 import {
   counted,
   countOf,
@@ -133,17 +132,8 @@ async function findingsOf(
   session: ContractSession,
 ): Promise<readonly Said[]> {
   if (!read.ok) return [parseError(read)];
-  const { contract, document, files, given } = read;
-  const result = await validate(
-    { contract, document },
-    {
-      schemas: session.schemas,
-      ...(files !== undefined && { files }),
-      ...(offline !== true && { resolver: session.resolver }),
-      ...(given.base !== undefined && { base: given.base }),
-    },
-  );
-  return [...saidOf(result), ...referenceWarnings(contract)];
+  const result = await session.validate(read, offline !== true);
+  return [...saidOf(result), ...referenceWarnings(read.contract)];
 }
 
 /** `validate --readiness` (contract.md §8.4). */

@@ -7,12 +7,12 @@ import { decodeEvidence, evidenceProblems } from '../policies/contract/evidence.
 import type { Finding } from '../policies/contract/findings.ts';
 import { assessReadiness, type ReadinessResult } from '../policies/contract/readiness.ts';
 import { contractStatus, type ContractStatus, type Coverage } from '../policies/contract/status-ladder.ts';
-import { structuralFindings, validate } from '../policies/contract/validate.ts';
+import { structuralFindings } from '../policies/contract/validate.ts';
 import type { EvidenceSet } from '../policies/observation.ts';
 import { counted, linesOf, parseError, placed, saidOfFinding, type Said } from './contract-findings.ts';
 import { addOverrideOptions, BUNDLE_HELP, parseInstant, type OverrideOptions } from './contract-options.ts';
 import { addConfigOptions } from './config-options.ts';
-import { titleOf, withContracts, type ContractSession, type LoadedContract } from './contract-session.ts';
+import { titleOf, withContracts, type ContractSession, type ReadResult } from './contract-session.ts';
 import { unreadable } from './input-file.ts';
 import { addOutputOption, EXIT, plain, show, type ExitCode, type OutputFormat } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -144,15 +144,13 @@ async function runVerdict(
 
 /** contract.md §7.4, as far as it needs no cluster. */
 async function judge(
-  { contract, document, files }: LoadedContract,
+  read: Extract<ReadResult, { readonly ok: true }>,
   evidence: EvidenceSet | undefined,
   { runtimeOnly }: Options,
   session: ContractSession,
 ): Promise<Pick<Verdict, 'status' | 'findings' | 'coverage'>> {
-  const result = await validate(
-    { contract, document },
-    { schemas: session.schemas, ...(files !== undefined && { files }) },
-  );
+  const { contract } = read;
+  const result = await session.validate(read, false);
   const structural = structuralFindings(result);
   if (result.errors.length > 0) return { status: 'Invalid', findings: structural, coverage: NOTHING };
   if (evidence === undefined) {
