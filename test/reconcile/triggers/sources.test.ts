@@ -189,15 +189,28 @@ describe.each(SOURCES)('$what', ({ kind, read, object, changed, other }) => {
   });
 });
 
-/** Contents of these are in no watch, so that any new version may be one of them. */
-const WHOLE: ReadonlySet<Kind> = new Set([kinds.CONFIG_MAP, kinds.SECRET]);
+const touched = (object: KubeObject): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, finalizers: ['test.test/kept'] },
+});
+
+/** Contents of the first two are in no watch, and to annotate its Service is how people have a Pacto looked at anew. */
+const WHOLE: ReadonlySet<Kind> = new Set([kinds.CONFIG_MAP, kinds.SECRET, kinds.SERVICE]);
 
 it.each(SOURCES.filter(({ kind }) => !WHOLE.has(kind)))(
   'wakes nobody for $what that changes in nothing but what no look reads',
   async ({ kind, read, object }) => {
     const world = await aReadyWorld([[kind, object]]);
     await world.look('shop/reader', read);
-    const touched = { ...object, metadata: { ...object.metadata, finalizers: ['test.test/kept'] } };
-    expect(await world.wokenBy(() => world.memory.load(kind, touched))).toEqual([]);
+    expect(await world.wokenBy(() => world.memory.load(kind, touched(object)))).toEqual([]);
+  },
+);
+
+it.each(SOURCES.filter(({ kind }) => WHOLE.has(kind)))(
+  'wakes its reader for any write of $what',
+  async ({ kind, read, object }) => {
+    const world = await aReadyWorld([[kind, object]]);
+    await world.look('shop/reader', read);
+    expect(await world.wokenBy(() => world.memory.load(kind, touched(object)))).toEqual(['shop/reader']);
   },
 );
