@@ -97,6 +97,7 @@ async function runValidate(
   const readiness = read.ok ? assessReadiness(read.contract.readiness, now) : undefined;
   const result = await findingsOf(read, options, session);
   const said = [...result, ...(options.readiness === true ? unmet(readiness) : [])];
+  const undecided = isUndecided(said, session);
   const shown = placed(said, read.lines);
   if (options.output === 'sarif') await showSarif(shown, read.given.file, around);
   else {
@@ -109,15 +110,15 @@ async function runValidate(
         service: { name: read.contract.service.name, version: read.contract.service.version },
       }),
       valid: errors.length === 0,
-      ...(isUndecided(said, session) && { undecided: true }),
+      ...(undecided && { undecided }),
       errors,
       warnings: shown.filter(({ severity }) => severity === 'warning'),
       ...(readiness !== undefined && { readiness }),
     };
-    await show(around, options.output, value, textOf(bundle, shown, read, isUndecided(said, session)));
+    await show(around, options.output, value, textOf(bundle, shown, read, undecided));
   }
   if (countOf(said, 'error') === 0) return EXIT.ok;
-  return isUndecided(said, session) ? EXIT.unknown : EXIT.no;
+  return undecided ? EXIT.unknown : EXIT.no;
 }
 
 /** Nothing is known to be wrong but that policies could not be fetched, and that for a reason that may pass. */
