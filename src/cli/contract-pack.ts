@@ -12,7 +12,7 @@ import {
   type OverrideOptions,
 } from './contract-options.ts';
 import { titleOf, withContracts, type ContractSession } from './contract-session.ts';
-import { filesText, readyToShip, type Shippable } from './shipping.ts';
+import { filesText, namesOf, readyToShip, type Shippable } from './shipping.ts';
 import { addOutputOption, EXIT, plain, show, type ExitCode, type OutputFormat } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -72,10 +72,11 @@ async function runPack(
     options.layout === undefined
       ? await writeArchive(ready, packed, options.out)
       : await addToLayout(options.layout, ready, packed, options.force === true);
-  const value = { bundle, target, digest: packed.digest, files: [...ready.files.keys()].sort() };
+  const files = namesOf(ready.files);
+  const value = { bundle, target, digest: packed.digest, files };
   const lines = [
     `${titleOf(ready.contract)}: packed into ${target}`,
-    filesText(ready.files),
+    filesText(files),
     `digest when pushed: ${packed.digest}`,
   ];
   await show(around, options.output, value, plain(lines.join('\n')));

@@ -13,7 +13,7 @@ import {
 } from './contract-options.ts';
 import { withContracts, type ContractSession } from './contract-session.ts';
 import { referencesOf } from './reference-warnings.ts';
-import { filesText, readyToShip } from './shipping.ts';
+import { filesText, namesOf, readyToShip } from './shipping.ts';
 import { addOutputOption, EXIT, plain, show, type ExitCode, type OutputFormat } from './output.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -77,15 +77,16 @@ async function runPush(
     readContract,
     force: options.force === true,
   });
+  const files = namesOf(ready.files);
   const value = {
     bundle,
     reference: `oci://${ref}`,
     digest,
     pushed: isNew,
-    files: [...ready.files.keys()].sort(),
+    files,
   };
   const text = isNew ? `pushed oci://${ref}` : `oci://${ref} has this content already`;
-  await show(around, options.output, value, plain(`${text}\n${filesText(ready.files)}\ndigest ${digest}`));
+  await show(around, options.output, value, plain(`${text}\n${filesText(files)}\ndigest ${digest}`));
   return EXIT.ok;
 }
 

@@ -12,6 +12,7 @@ import {
 import { titleOf, withContracts, type ContractSession } from './contract-session.ts';
 import { linesOf, parseError } from './contract-findings.ts';
 import { addOutputOption, EXIT, plain, show, table, type ExitCode, type OutputFormat } from './output.ts';
+import { namesOf } from './shipping.ts';
 import type { Surroundings } from './surroundings.ts';
 import { readinessText } from './verdict.ts';
 
@@ -80,7 +81,7 @@ async function runShow(
     ...(given.digest === undefined ? [] : [['digest', given.digest]]),
     ...rowsOf(contract),
     ...(readiness === undefined ? [] : [['readiness', readinessText(readiness)]]),
-    ...(files === undefined ? [] : [['files', [...files.keys()].sort().join(', ')]]),
+    ...(files === undefined ? [] : [['files', namesOf(files).join(', ')]]),
   ];
   await show(around, options.output, value, plain(`${titleOf(contract)}\n${table(rows)}`));
   return EXIT.ok;

@@ -105,9 +105,13 @@ function checkForSecrets(bundle: string, files: BundleFiles, withFile: readonly 
   );
 }
 
+/** As they are shown. */
+export function namesOf(files: BundleFiles): readonly string[] {
+  return [...files.keys()].sort();
+}
+
 /** `3 files: interfaces/web.yaml, pacto.yaml, settings.json`. */
-export function filesText(files: BundleFiles): string {
-  const names = [...files.keys()].sort();
+export function filesText(names: readonly string[]): string {
   const shown = names.slice(0, 50).join(', ');
   const more = names.length > 50 ? ` and ${String(names.length - 50)} more` : '';
   return plain(`${String(names.length)} ${names.length === 1 ? 'file' : 'files'}: ${shown}${more}`);
