@@ -9,9 +9,6 @@ import type { WireProtocol } from '../../policies/observation.ts';
 import { http1Question, http2Offer, TLS_HELLO, type Address } from './wire-questions.ts';
 import { MOST_BYTES, wordsOf, type Words } from './wire-words.ts';
 
-/** The answer of an HTTP/2 server that knows no gRPC; a refusal of another kind may be of something in front of one. */
-const PLAIN_STATUSES: ReadonlySet<number> = new Set([400, 404, 405, 406, 411, 415, 501]);
-
 /**
  * @returns each that it speaks for certain; empty where that is not known, also when the signal aborts. Never rejects.
  */
@@ -108,5 +105,6 @@ function judge(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): 'grpc' 
   const type = headers['content-type'];
   if (headers['grpc-status'] !== undefined || type?.startsWith('application/grpc') === true) return 'grpc';
   const status = headers[':status'] ?? 0;
-  return (status >= 200 && status < 300) || PLAIN_STATUSES.has(status) ? 'http' : undefined;
+  // A refusal may be of something in front of a gRPC server that knows this method only.
+  return status >= 200 && status < 300 ? 'http' : undefined;
 }

@@ -42,7 +42,9 @@ const http2 = (headers: Record<string, string | number>): Http2Server =>
     stream.respond(headers, { endStream: true });
   });
 const GRPC = { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '12' };
-const PAGE = { ':status': 404, 'content-type': 'text/html' };
+const PAGE = { ':status': 200, 'content-type': 'text/html' };
+/** Of a proxy, or of a router in front of one gRPC service: what is behind it nobody can tell. */
+const NO_PAGE = { ':status': 404, 'content-type': 'text/html' };
 
 const PREFACE_BYTES = 24;
 const HEADERS = 1;
@@ -155,6 +157,7 @@ describe('a port that speaks for certain', () => {
 
 describe('a port of which nothing is certain', () => {
   it.each<[string, (pair: { cert: string; key: string }) => Server | Http2Server]>([
+    ['HTTP/2 that knows no such path', () => http2(NO_PAGE)],
     ['TLS', (pair) => createTlsServer(pair)],
     ['HTTPS', (pair) => createHttpsServer(pair, (_request, response) => void response.end('ok'))],
     [
