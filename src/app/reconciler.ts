@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { AppParts } from './parts.ts';
-import { openLooking, type LookingSources } from './looking.ts';
+import { openLooking, type Looking, type LookingSources } from './looking.ts';
 import { leaseNamespaceOf, observeSettings } from './reconciler-settings.ts';
 import { reportWatch, watchFacts } from './watch.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -18,12 +18,13 @@ import { EventRecorder } from '../reconcile/event-recorder.ts';
 import { createEventSink, type EventSink } from '../reconcile/event-sink.ts';
 import { gaugeFacts } from '../reconcile/gauges.ts';
 import { RECONCILER_LEASE } from '../reconcile/lease.ts';
-import type { Pass } from '../reconcile/pass.ts';
 import { createMirrorRunner } from '../reconcile/mirror-runner.ts';
 import { repositoryOf } from '../reconcile/observe/dependency-repository.ts';
+import { requestRecompute } from '../reconcile/recompute.ts';
 import { startReconciler } from '../reconcile/reconciler.ts';
 import { createSight, type Sight } from '../reconcile/sight.ts';
 import { Verdicts } from '../reconcile/verdicts.ts';
+import type { PactoKey } from '../reconcile/wake.ts';
 import { Writer } from '../reconcile/writer.ts';
 
 const FIELD_MANAGER = 'pacto-gate';
@@ -50,33 +51,66 @@ export function startReconcilerPart(
   parts: AppParts,
   sources: ReconcilerSources,
 ): ReconcilerPart {
-  const { clock, log } = parts;
-  const { cluster } = sources;
   const looking = openLooking(config, parts, sources);
   const sight = createSight({
-    cluster,
-    clock,
+    cluster: sources.cluster,
+    clock: parts.clock,
     random: Math.random,
     namespaces: config.reconciler.namespaces,
     nodeAgent: observeSettings(config).nodeAgent,
     monitors: config.reconciler.metricsObservation,
-    report: reportWatch(log),
+    report: reportWatch(parts.log),
   });
-  const { pass } = looking;
+  const writing = startWriting({ config, parts, cluster: sources.cluster, looking, sight });
+  sight.start();
+  return {
+    ...answering({ parts, looking, sight, writing }),
+    unsynced: () => sight.unsynced(),
+    watches: () => sight.reflectors().map(watchFacts),
+    observe(metrics) {
+      metrics.observePactos(CONTRACT_STATUSES, () => pactoFacts(sight, writing.leader));
+      metrics.observeReconciler(() => writing.facts());
+    },
+    isIdle: () => writing.isIdle(),
+    async stop() {
+      await writing.stop();
+      await sight.stop();
+      await looking.close();
+    },
+  };
+}
+
+interface Writing {
+  readonly leader: Leader;
+  /** Here where this process leads; else whoever does is asked. */
+  wake(key: PactoKey): void;
+  facts(): ReconcilerFacts;
+  isIdle(): boolean;
+  stop(): Promise<void>;
+}
+
+interface WritingParts {
+  readonly config: Config;
+  readonly parts: AppParts;
+  readonly cluster: Cluster;
+  readonly looking: Looking;
+  readonly sight: Sight;
+}
+
+/** What the one that leads does, and nobody else. */
+function startWriting({ config, parts, cluster, looking, sight }: WritingParts): Writing {
+  const { clock, log } = parts;
   // They are told of their turns, and know of who leads.
   const turns: { onTurn: (leads: boolean) => void } = { onTurn: () => undefined };
   const leader = lead(config, parts, cluster, (leads) => turns.onTurn(leads));
   const writes = writesOfLeader(cluster, () => leader.leads());
-  const recorder = new EventRecorder({
-    cluster: writes,
-    clock,
-    onError: (error) => log.warn('event not written', { err: error }),
-  });
-  const writer = new Writer({ writes, events: recorder, log });
+  const onError = (error: unknown): void => log.warn('event not written', { err: error });
+  const events = new EventRecorder({ cluster: writes, clock, onError });
+  const writer = new Writer({ writes, events, log });
   const reconciler = startReconciler({
     sight,
     readNow: (key, signal) => cluster.get(PACTO, key, { signal }),
-    pass,
+    pass: looking.pass,
     writer,
     leader,
     clock,
@@ -88,7 +122,7 @@ export function startReconcilerPart(
     ...looking,
     sight,
     writer,
-    events: recorder,
+    events,
     clock,
     intervalMs: config.reconciler.mirrorSeconds * 1_000,
     log,
@@ -101,23 +135,13 @@ export function startReconcilerPart(
     reconciler.turn(leads);
     mirrors.turn(leads ? leader.term() : undefined);
   };
-  sight.start();
   return {
-    verdicts: verdictsOf({ sight, pass, parts }),
-    events: createEventSink({
-      pactos: sight,
-      wake: (key) => reconciler.wake(key, 'change'),
-      forget: (repository) => looking.forget(repository),
-      clock,
-    }),
-    unsynced: () => sight.unsynced(),
-    watches: () => sight.reflectors().map(watchFacts),
-    observe(metrics) {
-      metrics.observePactos(CONTRACT_STATUSES, () => pactoFacts(sight, leader));
-      metrics.observeReconciler(
-        () => ({ leads: leader.leads(), ...reconciler.facts() }) satisfies ReconcilerFacts,
-      );
+    leader,
+    wake(key) {
+      if (leader.leads()) reconciler.wake(key, 'demand');
+      else askLeader(key, { cluster, parts, sight });
     },
+    facts: () => ({ leads: leader.leads(), ...reconciler.facts() }),
     isIdle() {
       const { waiting, running } = reconciler.facts();
       return waiting === 0 && running === 0 && mirrors.isIdle();
@@ -125,11 +149,49 @@ export function startReconcilerPart(
     async stop() {
       await mirrors.stop();
       await reconciler.stop();
-      await sight.stop();
       await leader.stop();
-      await looking.close();
     },
   };
+}
+
+/** Best effort: whoever leads looks by itself in time. */
+function askLeader(
+  key: PactoKey,
+  { cluster, parts, sight }: Pick<WritingParts, 'cluster' | 'parts' | 'sight'>,
+): void {
+  const { uid } = sight.get(key)?.metadata ?? {};
+  if (uid === undefined) return;
+  requestRecompute(cluster, key, { uid, nowMs: parts.clock.now() }).catch((error: unknown) => {
+    parts.log.warn('the leader was not asked', { namespace: key.namespace, name: key.name, err: error });
+  });
+}
+
+/** What every replica tells and takes, whoever leads. */
+function answering({
+  parts: { clock },
+  looking,
+  sight,
+  writing,
+}: Pick<WritingParts, 'parts' | 'looking' | 'sight'> & { readonly writing: Writing }): Pick<
+  ReconcilerPart,
+  'verdicts' | 'events'
+> {
+  const verdicts = new Verdicts({
+    read(key) {
+      const object = sight.get(key);
+      return Promise.resolve(object === undefined ? undefined : readPacto(object));
+    },
+    look: (pacto, { signal }) => looking.pass.look(pacto, { view: sight.glance(), signal }),
+    onDifferent: (pacto) => writing.wake(pacto),
+    clock,
+  });
+  const events = createEventSink({
+    pactos: sight,
+    wake: (key) => writing.wake(key),
+    forget: (repository) => looking.forget(repository),
+    clock,
+  });
+  return { verdicts, events };
 }
 
 /** What stands for a Pacto that is gone. */
@@ -156,25 +218,6 @@ function lead(
       onTurn(leads);
     },
     onError: (error) => log.warn('lease of the reconciler not renewed', { err: error }),
-  });
-}
-
-function verdictsOf({
-  sight,
-  pass,
-  parts,
-}: {
-  readonly sight: Sight;
-  readonly pass: Pass;
-  readonly parts: AppParts;
-}): Verdicts {
-  return new Verdicts({
-    read: (key) => {
-      const object = sight.get(key);
-      return Promise.resolve(object === undefined ? undefined : readPacto(object));
-    },
-    look: (pacto, { signal }) => pass.look(pacto, { view: sight.glance(), signal }),
-    clock: parts.clock,
   });
 }
 
