@@ -16,24 +16,19 @@ import {
   type Key,
   type KeyRow,
 } from './config-keys-kinds.ts';
+import { RECONCILER_KEYS } from './config-keys-reconciler.ts';
+import { REGISTRY_KEYS } from './config-keys-registry.ts';
 import {
-  addressOrHost,
-  authority,
   KUBERNETES_MINOR,
   label,
   namespacedName,
   paramKind,
   POLICY_MINOR,
-  proxyException,
-  proxyUrl,
-  registryName,
-  registryPattern,
   serverUrl,
   serviceName,
   word,
 } from './config-keys-texts.ts';
 
-const MIB = 1024 * 1024;
 const failurePolicy = (of: string): Key<z.ZodType<'Fail' | 'Ignore'>> =>
   choice(
     ['Fail', 'Ignore'],
@@ -304,137 +299,8 @@ export const KEYS = {
         'POD_NAMESPACE, then that of installer.service.',
     ),
   },
-  reconciler: {
-    namespaces: list(
-      label,
-      [],
-      'namespaces',
-      'Namespaces whose Pactos, and whose objects, count. Default: all.',
-    ),
-    stabilizationSeconds: count(
-      120,
-      0,
-      86_400,
-      'How long something must have been absent before that is a violation.',
-    ),
-    probing: flag(
-      false,
-      'Asks the ports of watched Services: health endpoints over HTTP, and what protocol an interface speaks.',
-    ),
-    metricsObservation: flag(
-      false,
-      'Looks for the metrics that a contract promises; reads ServiceMonitors and PodMonitors where they are served.',
-    ),
-    nameMatchDiscovery: flag(
-      false,
-      'Takes a Service port of the name of an interface that has no binding. It can confirm an interface, never deny it.',
-    ),
-    nodeAgentNamespace: optional(
-      label,
-      'a namespace',
-      'Namespace of the node agents, whose observations then count beside what Kubernetes says. Default: there are none.',
-    ),
-    connectionMinutes: count(
-      10,
-      1,
-      1_440,
-      'How long a connection that a node agent saw says something of a dependency.',
-    ),
-    workers: count(8, 1, 256, 'Pactos that are looked at at the same time.'),
-    mirrorSeconds: count(
-      300,
-      10,
-      86_400,
-      'How often the tags of the repositories are compared with what they were, and new ones become revisions.',
-    ),
-    namespace: optional(
-      label,
-      'a namespace',
-      'Namespace of the Lease by which one reconciler of several writes. Default: POD_NAMESPACE, else pacto-operator-system.',
-    ),
-  },
-  api: {
-    host: optionalText('an address', 'Address of the HTTPS API of a reconciler. Default: as webhooks.host.'),
-    port: port(9444, 'Port of the HTTPS API of a reconciler: verdicts, and events from outside.'),
-    fluxKeyFile: optionalText(
-      'a file name',
-      'Key with which the notification controller of Flux signs what it sends (generic-hmac). Read again when it changes.',
-    ),
-    fluxTokenFile: optionalText('a file name', 'Token that Flux sends instead of a signature.'),
-    registryTokenFile: optionalText('a file name', 'Token that registries send with their events.'),
-  },
-  registry: {
-    allow: list(
-      registryPattern,
-      [],
-      'hosts, as host, host:port or *.suffix without scheme and path',
-      'Registries that references may name. Default: any that credentials and addresses below allow.',
-    ),
-    insecure: list(
-      registryName,
-      [],
-      'hosts, as host or host:port without scheme and path',
-      'Registries that are spoken to without TLS; no other ever is. Upstream calls it PACTO_INSECURE_REGISTRIES, which ' +
-        'counts where this is not given in the environment.',
-    ),
-    credentialHosts: list(
-      registryName,
-      [],
-      'hosts, as host or host:port without scheme and path',
-      'Registries that PACTO_REGISTRY_TOKEN, or PACTO_REGISTRY_USERNAME with PACTO_REGISTRY_PASSWORD, are sent to: ' +
-        'exactly these, with the port where the reference has one. Empty: to none.',
-    ),
-    allowAddresses: list(
-      addressOrHost,
-      [],
-      'addresses, CIDRs or host names without port',
-      'Loopback, private, link-local and metadata addresses that registries and their token servers may resolve to.',
-    ),
-    certificateAuthorities: list(
-      authority,
-      [],
-      'host=file',
-      'PEM files with the CA of a registry, trusted there beside the public ones. Read once, at start.',
-    ),
-    realms: list(
-      registryPattern,
-      [],
-      'hosts, as host, host:port or *.suffix without scheme and path',
-      'Token servers that credentials may be sent to although their host is foreign to that of the registry.',
-    ),
-    credentialHelpers: flag(
-      false,
-      'Starts the programs docker-credential-NAME that the Docker config names, to ask them for credentials.',
-    ),
-    proxy: optional(
-      proxyUrl,
-      'an http or https URL of a host alone',
-      'Proxy to the registries. Default: HTTPS_PROXY and HTTP_PROXY, which may hold a password.',
-    ),
-    noProxy: list(
-      proxyException,
-      [],
-      'hosts, as host, host:port, .suffix or *, addresses or CIDRs',
-      'What is reached without the proxy. Default: NO_PROXY.',
-    ),
-    dockerConfig: optionalText(
-      'a file name',
-      'Docker or Podman file with credentials, instead of those in their usual places.',
-    ),
-    cacheDirectory: optionalText(
-      'a directory name',
-      'Where manifests and layers are kept, by digest. Default: pacto-gate/registry in XDG_CACHE_HOME or .cache in ' +
-        'HOME for commands, none for the server.',
-    ),
-    cacheBytes: count(
-      256 * MIB,
-      0,
-      64 * 1024 * MIB,
-      'Bytes kept there, and apart from that in memory; the least recently used goes first.',
-    ),
-    maxBlobBytes: count(64 * MIB, 1024, 1024 * MIB, 'The largest layer that is read, compressed.'),
-    timeoutSeconds: count(60, 1, 600, 'For one request to a registry with all its retries.'),
-  },
+  ...RECONCILER_KEYS,
+  registry: REGISTRY_KEYS,
 } as const;
 
 /** Title of each section of keys, in help and documentation. */

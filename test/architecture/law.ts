@@ -27,6 +27,13 @@ const MAY_USE: Readonly<Record<string, readonly RegExp[]>> = {
   leaf: [/^node:/, /^zod(\/.*)?$/, /^yaml$/, /^pino$/, /^prom-client$/],
 };
 
+/** Files that Node starts: the program and its workers. */
+const STARTED: ReadonlySet<string> = new Set([
+  'src/main.ts',
+  'src/schema/schema-worker.ts',
+  'src/reconcile/contract-worker.ts',
+]);
+
 const GRAB_BAGS = new Set([
   'utils.ts',
   'util.ts',
@@ -107,13 +114,16 @@ function roomBreach(room: string, path: string, target: string, typeOnly: boolea
     return typeOnly ? undefined : `imports ${target} for values, types only are allowed`;
   }
   const targetRoom = roomOf(target);
-  // One concern may take several leaf files: config.ts and config-keys.ts.
-  if (room === 'leaf' && targetRoom === 'leaf' && target.startsWith(path.replace(/\.ts$/, '-')))
-    return undefined;
+  // One concern may take several leaf files: config.ts, config-keys.ts, config-keys-kinds.ts.
+  if (room === 'leaf' && targetRoom === 'leaf' && concernOf(path) === concernOf(target)) return undefined;
   if (allowed.includes(targetRoom)) return undefined;
   return room === targetRoom && path === target
     ? undefined
     : `imports ${target}: ${room} may not import ${targetRoom}`;
+}
+
+function concernOf(leaf: string): string {
+  return leaf.replace(/(?:-[a-z-]+)?\.ts$/, '');
 }
 
 function importsOf(program: Node): readonly Import[] {
@@ -169,8 +179,7 @@ function useBreaches(path: string, program: Node): readonly string[] {
 }
 
 function topLevelBreaches(path: string, statement: Node): readonly string[] {
-  // The two files that Node starts.
-  if (path === 'src/main.ts' || path === 'src/schema/schema-worker.ts') return [];
+  if (STARTED.has(path)) return [];
   const declaration = (statement['declaration'] as Node | null | undefined) ?? statement;
   if (declaration.type === 'VariableDeclaration' && declaration['kind'] !== 'const') {
     return ['has a module-level variable: state belongs to what a function makes'];
