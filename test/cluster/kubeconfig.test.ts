@@ -53,7 +53,7 @@ describe('a kubeconfig', () => {
         {
           'certificate-authority-data': base64('CA'),
           'tls-server-name': 'kubernetes',
-          'proxy-url': 'http://proxy:3128',
+          'proxy-url': 'http://proxy.test:3128',
         },
         { 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY'), token: 'T' },
         { namespace: 'payments' },
@@ -63,7 +63,7 @@ describe('a kubeconfig', () => {
       server: 'https://api:6443',
       origin: `${join(directory, 'config')} (context "one")`,
       tlsServerName: 'kubernetes',
-      proxyUrl: 'http://proxy:3128',
+      proxyUrl: 'http://proxy.test:3128',
       namespace: 'payments',
       warnings: [],
     });

@@ -125,7 +125,7 @@ async function serve(
   const path = request.url ?? '/';
   const call: ProxyCall = {
     method: request.method ?? 'GET',
-    url: new URL(path, 'http://registry.invalid'),
+    url: new URL(path, 'http://r.test'),
     headers: request.headers,
     response,
     attempt,

@@ -130,7 +130,7 @@ export async function startTokenServer(options: TokenServerOptions): Promise<Tok
 /** The parameters of either way to ask: a query, or a form. */
 async function readRequest(request: IncomingMessage): Promise<URLSearchParams> {
   if (request.method === 'POST') return new URLSearchParams(await text(request));
-  return new URL(request.url ?? '/', 'http://registry.invalid').searchParams;
+  return new URL(request.url ?? '/', 'http://r.test').searchParams;
 }
 
 function identify(asked: URLSearchParams, header: string | undefined): TokenRequest['by'] {
