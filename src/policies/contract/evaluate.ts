@@ -2,8 +2,8 @@
  * Contract × evidence → findings and coverage (contract.md §6). Pure: no clock, no look at timestamps, source or reference;
  * how fresh an observation is was said by who collected it. Evidence is checked before, by `evidenceProblems`.
  */
-import type { EvidenceSet, Observation, ObservationKind, ObservedValue, Outcome } from '../observation.ts';
-import { quote } from '../quote.ts';
+import type { EvidenceSet, Observation, ObservationKind, ObservedValue } from '../observation.ts';
+import { inertText, quote } from '../quote.ts';
 import {
   capabilityAssertions,
   configurationAssertions,
@@ -18,6 +18,9 @@ import { dependencyViolation, interfaceViolations, type Violation } from './dime
 import { inSeconds } from './evidence-time.ts';
 import { CONTRACT_FINDINGS, type Finding, type Severity } from './findings.ts';
 import type { Coverage } from './status-ladder.ts';
+
+/** What a message repeats of why something could not be looked at. */
+const REASON_LENGTH = 300;
 
 interface Evaluation {
   readonly findings: readonly Finding[];
@@ -88,14 +91,14 @@ class Run {
         message: `there is no evaluator for the extension capability ${quote(subject.name)}`,
       };
     }
-    const outcome = this.#first.get(evidence)?.get(subject.name)?.outcome;
-    return doubt(outcome, `${subject.kind} ${quote(subject.name)}`, evidence);
+    const observation = this.#first.get(evidence)?.get(subject.name);
+    return doubt(observation, `${subject.kind} ${quote(subject.name)}`, evidence);
   }
 }
 
 /** An outcome that nobody knows proves as little as `Insufficient` (contract.md §6.2). */
-function doubt(outcome: Outcome | undefined, subject: string, kind: ObservationKind): Contradiction {
-  switch (outcome) {
+function doubt(observation: Observation | undefined, subject: string, kind: ObservationKind): Contradiction {
+  switch (observation?.outcome) {
     case undefined:
       return { code: 'EVIDENCE_MISSING', message: `there is no ${kind} of the required ${subject}` };
     case 'Unsupported':
@@ -104,7 +107,10 @@ function doubt(outcome: Outcome | undefined, subject: string, kind: ObservationK
         message: `${subject} cannot be observed in this environment (${kind})`,
       };
     case 'Failed':
-      return { code: 'COLLECTION_FAILED', message: `observing ${subject} failed (${kind})` };
+      return {
+        code: 'COLLECTION_FAILED',
+        message: `observing ${subject} failed (${kind})${because(observation?.reason)}`,
+      };
     case 'Stale':
       return { code: 'EVIDENCE_STALE', message: `what was last seen of ${subject} is too old (${kind})` };
     default:
@@ -113,6 +119,13 @@ function doubt(outcome: Outcome | undefined, subject: string, kind: ObservationK
         message: `what was seen of ${subject} neither confirms nor contradicts the contract (${kind})`,
       };
   }
+}
+
+/** Somebody else's words, so that they are cut, and made unable to forge a line. */
+function because(reason: string | undefined): string {
+  if (reason === undefined || reason === '') return '';
+  const cut = reason.length > REASON_LENGTH ? `${reason.slice(0, REASON_LENGTH)}…` : reason;
+  return `: ${inertText(cut.toWellFormed())}`;
 }
 
 /** The first counts; the kind of the subject is not looked at (contract.md §6.2). */

@@ -45,6 +45,28 @@ describe('a finding', () => {
     expect(messageOf(contract({ workload: 'job' }), ...gWith())).toMatch(/"job".*"service"/);
   });
 
+  it.each([
+    ['nothing', undefined, ''],
+    ['an empty text', '', ''],
+    ['a reason', 'services may not be read', ': services may not be read'],
+    ['what would forge a line', 'a\nb\u202e', String.raw`: a\u000ab\u202e`],
+    ['a long one', 'x'.repeat(301), `: ${'x'.repeat(300)}…`],
+    ['one that is cut within a character', `${'x'.repeat(299)}\u{1f600}`, `: ${'x'.repeat(299)}\ufffd…`],
+  ])('says of a failure why it failed: %s', (_name, reason, said) => {
+    const failed = { ...I('web', 'Failed'), ...(reason !== undefined && { reason }) };
+    const { findings } = evaluate(contract({ interfaces: K.interfaces }), evidence([failed]));
+    expect(findings.map(({ code, message }) => `${code} ${message}`)).toEqual([
+      `COLLECTION_FAILED observing interface "web" failed (InterfaceObserved)${said}`,
+    ]);
+  });
+
+  it('says nothing of the reason of another outcome', () => {
+    const stale = { ...I('web', 'Stale'), reason: 'the agent is silent' };
+    expect(evaluate(contract({ interfaces: K.interfaces }), evidence([stale])).findings[0]?.message).toBe(
+      'what was last seen of interface "web" is too old (InterfaceObserved)',
+    );
+  });
+
   it('names the kind of observation that is missing', () => {
     const persistence = { scope: 'shared', durability: 'persistent' };
     const declared = contract({
