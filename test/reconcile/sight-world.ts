@@ -19,39 +19,51 @@ export const NODE_AGENT = { namespace: AGENT_NAMESPACE, connectionMs: CONNECTION
 
 type Reads = Pick<Cluster, 'get' | 'list' | 'watch'>;
 
+interface Refusal {
+  readonly kind: Kind;
+  readonly code: ErrorCode;
+  readonly namespace?: string;
+  readonly only?: readonly (keyof Reads)[];
+}
+
 /** A cluster that does not serve some kinds, or refuses them. */
 export class Refusing implements Reads {
   readonly #cluster: Reads;
-  readonly #refusals = new Map<string, ErrorCode>();
+  readonly #refusals = new Set<Refusal>();
 
   constructor(cluster: Reads) {
     this.#cluster = cluster;
   }
 
-  /** @param namespace left out: everywhere. @returns what takes it back. */
-  refuse(kind: Kind, code: ErrorCode, namespace = ''): () => void {
-    this.#refusals.set(`${kind.kind} ${namespace}`, code);
-    return () => void this.#refusals.delete(`${kind.kind} ${namespace}`);
+  /** @param where left out: everywhere, and whatever is asked. @returns what takes it back. */
+  refuse(kind: Kind, code: ErrorCode, where: Pick<Refusal, 'namespace' | 'only'> = {}): () => void {
+    const refusal = { ...where, kind, code };
+    this.#refusals.add(refusal);
+    return () => void this.#refusals.delete(refusal);
   }
 
   get: Reads['get'] = async (kind, name, options) => {
-    this.#check(kind, name.namespace);
+    this.#check('get', kind, name.namespace);
     return await this.#cluster.get(kind, name, options);
   };
 
   list: Reads['list'] = async (kind, options) => {
-    this.#check(kind, options?.namespace);
+    this.#check('list', kind, options?.namespace);
     return await this.#cluster.list(kind, options);
   };
 
   watch: Reads['watch'] = (kind, options) => {
-    this.#check(kind, options.namespace);
+    this.#check('watch', kind, options.namespace);
     return this.#cluster.watch(kind, options);
   };
 
-  #check({ kind, resource }: Kind, namespace = ''): void {
-    const code = this.#refusals.get(`${kind} ${namespace}`) ?? this.#refusals.get(`${kind} `);
-    if (code !== undefined) throw new GateError(code, `cannot list ${resource}: refused`);
+  #check(verb: keyof Reads, kind: Kind, namespace: string | undefined): void {
+    for (const refusal of this.#refusals) {
+      const { only, code } = refusal;
+      const isMeant = refusal.kind === kind && (refusal.namespace ?? namespace) === namespace;
+      if (isMeant && (only?.includes(verb) ?? true))
+        throw new GateError(code, `cannot ${verb} ${kind.resource}: refused`);
+    }
   }
 }
 
