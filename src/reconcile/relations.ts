@@ -28,9 +28,4 @@ export class Relations {
   of(relation: string): Iterable<NamespacedName> {
     return this.#members.get(relation)?.values() ?? [];
   }
-
-  /** Relations that some object has. */
-  get size(): number {
-    return this.#members.size;
-  }
 }

@@ -1,5 +1,5 @@
 /**
- * How one pass sees the cluster. Whatever it asks is noted (triggers/interests.ts), whether it is there or not: a change of
+ * How one pass sees the cluster. Whatever it asks is noted (interests.ts), whether it is there or not: a change of
  * just that wakes the Pacto again. In cached mode answers come from watches, in live mode from the API server; Secrets'
  * values and ConfigMaps' contents are in no cache in either.
  *

@@ -148,7 +148,7 @@ export class WatchedKind {
       ...(namespace !== undefined && { select: { namespace } }),
       ...(trigger.metadataOnly === true && { metadataOnly: true }),
       project: (object) => keptOf(trigger, object),
-      pageSize: PAGE_SIZE,
+      pageSize: trigger.pageSize ?? PAGE_SIZE,
       clock,
       random,
       onChange,

@@ -5,6 +5,8 @@ import { listOf, pick, recordOf, type Trigger } from './trigger.ts';
 const PODS = 2_000;
 const LISTENERS = 1_000;
 const CONNECTIONS = 5_000;
+/** One of a node with a hundred busy Pods has some 300 KB. */
+const PAGE_SIZE = 10;
 
 /**
  * What node agents say. They renew their Leases every few seconds and date every connection that they see: neither wakes
@@ -18,6 +20,7 @@ export function nodeTriggers(connectionMs: number): readonly Trigger[] {
       kind: NODE_RUNTIME_OBSERVATION,
       scope: 'agents',
       optional: true,
+      pageSize: PAGE_SIZE,
       keep: ({ status }) => ({
         status: {
           ...pick(status, ['nodeName', 'state', 'reason', 'lastPublished']),

@@ -9,11 +9,15 @@ export const REQUESTED_AT = 'gate.pacto.trianalab.io/requested-at';
 /** operator.md §1.2. */
 export const PACTO_LABEL = 'pacto.trianalab.io/pacto';
 
+/** A status with many findings has some 20 KB. */
+const PAGE_SIZE = 100;
+
 /** All of it is kept: what is written is made from it. As a dependency of others a Pacto is a part of its status. */
 export const PACTOS: Trigger = {
   kind: PACTO,
   scope: 'watched',
   optional: true,
+  pageSize: PAGE_SIZE,
   keepsMetadata: (metadata) => metadata,
   keep: ({ spec, status }) => ({ spec, ...(status !== undefined && { status }) }),
   relations(pacto) {

@@ -9,6 +9,8 @@ export interface Trigger {
   /** A cluster may do without the kind: then there is none of it. Else a kind that is not served is a failure. */
   readonly optional: boolean;
   readonly metadataOnly?: true;
+  /** Objects a page of a list, so that none takes long to parse: some MB. Left out: 250, for small ones. */
+  readonly pageSize?: number;
   /** Only this program writes them: a new one is what a look has just made, and tells it nothing. */
   readonly own?: true;
   /** What of the metadata is kept beside name, namespace, uid and resourceVersion; left out: no more. */

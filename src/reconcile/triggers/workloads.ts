@@ -5,12 +5,15 @@ import { isRecord, listOf, pick, recordOf, type Trigger } from './trigger.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 const ENTRIES = 1_000;
+/** As large as Pods, most of which is their template (cluster/watch.ts). */
+const PAGE_SIZE = 100;
 
 /** One for each kind that a Pacto may name. DaemonSets are none of them, so that nobody would be woken by one. */
 export const WORKLOADS: readonly Trigger[] = WORKLOAD_KINDS.map((kind) => ({
   kind,
   scope: 'watched',
   optional: false,
+  pageSize: PAGE_SIZE,
   keep: (workload) => ({ spec: specOf(kind, recordOf(workload['spec'])) }),
   relations: () => [],
   essence: ({ spec }) => spec,
