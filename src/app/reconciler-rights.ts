@@ -25,6 +25,7 @@ import type { Config } from '../config.ts';
 import { RECONCILER_LEASE } from '../reconcile/lease.ts';
 import { WORKLOAD_KINDS } from '../reconcile/target.ts';
 
+/** Of the role reconciler, for the ServiceAccount that it runs under. */
 export function reconcilerRights(config: Config, account: Account): Rights {
   const namespaces = new Map<string, PolicyRule[]>();
   const within = (namespace: string, ...rules: readonly PolicyRule[]): void => {
@@ -45,7 +46,12 @@ export function reconcilerRights(config: Config, account: Account): Rights {
     within(nodeAgentNamespace, rule(NODE_RUNTIME_OBSERVATION, read(config)), rule(LEASE, read(config)));
   for (const namespace of watched) within(namespace, ...watchedRules(config));
   return {
-    cluster: [...(watched.length === 0 ? watchedRules(config) : []), ...reviewRules(config)],
+    cluster: [
+      ...(watched.length === 0 ? watchedRules(config) : []),
+      // Who scrapes and who calls the API is asked of the cluster.
+      rule(TOKEN_REVIEW, ['create']),
+      rule(SUBJECT_ACCESS_REVIEW, ['create']),
+    ],
     namespaces,
   };
 }
@@ -58,6 +64,8 @@ function watchedRules(config: Config): readonly PolicyRule[] {
     // Beside the watch: read anew after a conflict; annotated by a reconciler that does not lead.
     rule(PACTO, ['get', 'list', 'watch', 'patch']),
     { ...rule(PACTO, ['update']), resources: [`${PACTO.resource}/status`] },
+    // For revisions that a Pacto owns, where the API server has OwnerReferencesPermissionEnforcement.
+    { ...rule(PACTO, ['update']), resources: [`${PACTO.resource}/finalizers`] },
     rule(PACTO_REVISION, ['get', 'list', 'watch', 'create']),
     { ...rule(PACTO_REVISION, ['update']), resources: [`${PACTO_REVISION.resource}/status`] },
     rule(EVENT, ['create', 'patch']),
@@ -71,15 +79,6 @@ function watchedRules(config: Config): readonly PolicyRule[] {
     rule(SECRET, ['get', 'list', 'watch']),
     ...(metricsObservation ? [rule(SERVICE_MONITOR, reads), rule(POD_MONITOR, reads)] : []),
   ];
-}
-
-/** Who scrapes and who calls the API is asked of the cluster. */
-function reviewRules({ metrics, roles }: Config): readonly PolicyRule[] {
-  const scrapersProve = metrics.enabled && (!metrics.plain || metrics.isPlainByDefault);
-  const apiProves = roles.includes('reconciler');
-  return scrapersProve || apiProves
-    ? [rule(TOKEN_REVIEW, ['create']), rule(SUBJECT_ACCESS_REVIEW, ['create'])]
-    : [];
 }
 
 function read({ state }: Config): readonly string[] {

@@ -21,12 +21,16 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
   command.addHelpText(
     'after',
     `
-Writes the roles and bindings that the server needs under the given configuration, and no more: reads of what it looks
-up, and the reviews by which callers prove themselves. There is no write among them. Those of --roles installer, for a
-ServiceAccount of its own, write: webhook entries, native policies, the status of policies, and one Lease. Generate them
-anew when the configuration changes; the namespaces of the agents must exist when they are applied.
+Writes the roles and bindings that the server needs under the given configuration, and no more. --roles webhooks: reads
+of what it looks up, and the reviews by which callers prove themselves; there is no write among them. --roles reconciler:
+reads of what verdicts depend on; it writes the status of Pactos, their revisions, events about them, and one Lease. With
+both, the default, one account has the rights of both. --roles installer, for a ServiceAccount of its own: it writes
+webhook entries, native policies, the status of policies, and one Lease. Generate them anew when the configuration
+changes; the namespaces that are named in it must exist when they are applied.
 
 Examples:
+  pacto-gate generate rbac --service-account pacto-system/pacto-gate --roles webhooks | kubectl apply -f -
+  pacto-gate generate rbac --service-account pacto-system/pacto-gate-reconciler --roles reconciler
   pacto-gate generate rbac --service-account pacto-system/pacto-gate | kubectl apply -f -
   pacto-gate generate rbac --service-account pacto-system/pacto-gate --config gate.yaml
   pacto-gate generate rbac --service-account pacto-system/pacto-gate-installer --roles installer --config gate.yaml`,

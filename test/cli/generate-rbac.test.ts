@@ -13,7 +13,7 @@ interface Role {
 }
 
 /** `namespace group/resource verbs` of each rule; `*` for all namespaces. */
-async function rights(...flags: string[]): Promise<readonly string[]> {
+async function rightsOf(...flags: string[]): Promise<readonly string[]> {
   const ran = await runCommand([
     'generate',
     'rbac',
@@ -35,6 +35,7 @@ async function rights(...flags: string[]): Promise<readonly string[]> {
 describe('generate rbac of the installer', () => {
   const INSTALLER = ['--roles', 'installer', '--installer-service', 'pacto-system/pacto-gate'];
   const GROUP = 'admissionregistration.k8s.io';
+  const rights = rightsOf;
 
   it('writes entries, native policies and one Lease, and nothing of what decisions read', async () => {
     expect(await rights(...INSTALLER, '--metrics-plain', 'true', '--metrics-host', '127.0.0.1')).toEqual([
@@ -88,7 +89,111 @@ describe('generate rbac of the installer', () => {
   });
 });
 
-describe('generate rbac', () => {
+describe('generate rbac of the reconciler', () => {
+  const rights = (...flags: string[]): Promise<readonly string[]> =>
+    rightsOf('--roles', 'reconciler', ...flags);
+  const OWN = [
+    'pacto-system coordination.k8s.io/leases create',
+    'pacto-system coordination.k8s.io/leases get,update',
+  ];
+  const REVIEWS = [
+    '* authentication.k8s.io/tokenreviews create',
+    '* authorization.k8s.io/subjectaccessreviews create',
+  ];
+  /** In every namespace whose Pactos count. */
+  const watched = (where: string): readonly string[] =>
+    [
+      'pacto.trianalab.io/pactos get,list,watch,patch',
+      'pacto.trianalab.io/pactos/status update',
+      'pacto.trianalab.io/pactos/finalizers update',
+      'pacto.trianalab.io/pactorevisions get,list,watch,create',
+      'pacto.trianalab.io/pactorevisions/status update',
+      '/events create,patch',
+      '/services list,watch',
+      'discovery.k8s.io/endpointslices list,watch',
+      'apps/deployments list,watch',
+      'apps/statefulsets list,watch',
+      'apps/replicasets list,watch',
+      'batch/jobs list,watch',
+      'batch/cronjobs list,watch',
+      'networking.k8s.io/ingresses list,watch',
+      'gateway.networking.k8s.io/httproutes list,watch',
+      '/configmaps get,list,watch',
+      '/secrets get,list,watch',
+    ].map((rule) => `${where} ${rule}`);
+
+  it('reads what verdicts depend on, and writes status, revisions, events and one Lease', async () => {
+    const given = await rights();
+    expect(given.toSorted()).toEqual([...watched('*'), ...REVIEWS, ...OWN].toSorted());
+  });
+
+  it('stays in the namespaces that are named', async () => {
+    const given = await rights('--reconciler-namespaces', 'shop,bank');
+    expect(given.toSorted()).toEqual([...REVIEWS, ...OWN, ...watched('bank'), ...watched('shop')].toSorted());
+  });
+
+  it.each([
+    [
+      'monitors where metrics are observed',
+      ['--reconciler-metrics-observation', 'true'],
+      [
+        '* monitoring.coreos.com/servicemonitors list,watch',
+        '* monitoring.coreos.com/podmonitors list,watch',
+      ],
+    ],
+    [
+      'observations and heartbeats where there are node agents',
+      ['--reconciler-node-agent-namespace', 'agents'],
+      [
+        'agents pacto.trianalab.io/noderuntimeobservations list,watch',
+        'agents coordination.k8s.io/leases list,watch',
+      ],
+    ],
+    [
+      'the Lease where it is said to be',
+      ['--reconciler-namespace', 'pacto-operator-system'],
+      ['pacto-operator-system coordination.k8s.io/leases get,update'],
+    ],
+    ['no watch in live mode', ['--state', 'live'], ['* /services get,list']],
+  ])('asks for %s', async (_what, flags, wanted) => {
+    expect(await rights(...flags)).toEqual(expect.arrayContaining(wanted));
+  });
+
+  it.each([
+    ['monitors where metrics are not observed', 'monitoring.coreos.com'],
+    ['observations where there are no node agents', 'noderuntimeobservations'],
+    ['Pods, which are never looked at', '/pods'],
+    ['any write of what it watches', '/deployments create'],
+  ])('does not ask for %s', async (_what, unwanted) => {
+    expect((await rights()).join('\n')).not.toContain(unwanted);
+  });
+
+  it('names the Lease', async () => {
+    const argv = ['generate', 'rbac', '--service-account', 'pacto-system/gate', '--roles', 'reconciler'];
+    const { out } = await runCommand(argv);
+    expect(out).toMatch(/resourceNames:\s+- a4917283\.pacto\.io/);
+    expect(out).toContain('app.kubernetes.io/component: reconciler');
+  });
+});
+
+describe('generate rbac of several roles', () => {
+  it('asks by default for what webhooks and reconciler ask, each rule once', async () => {
+    const both = await rightsOf();
+    const each = await Promise.all(['webhooks', 'reconciler'].map((role) => rightsOf('--roles', role)));
+    expect(both.toSorted()).toEqual([...new Set(each.flat())].toSorted());
+    expect(new Set(both).size).toBe(both.length);
+  });
+
+  it('labels them as those of the whole server', async () => {
+    const { out } = await runCommand(['generate', 'rbac', '--service-account', 'pacto-system/pacto-gate']);
+    expect(out).toContain('app.kubernetes.io/component: server');
+  });
+});
+
+describe('generate rbac of the webhooks', () => {
+  const rights = (...flags: string[]): Promise<readonly string[]> =>
+    rightsOf('--roles', 'webhooks', ...flags);
+
   it('asks for what the default configuration reads, and for no write', async () => {
     expect(await rights()).toEqual([
       '* /nodes get',
@@ -206,6 +311,8 @@ describe('generate rbac', () => {
       'rbac',
       '--service-account',
       'pacto-system/pacto-gate',
+      '--roles',
+      'webhooks',
       '--identity-enabled',
       'false',
       '--metrics-enabled',

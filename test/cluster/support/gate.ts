@@ -73,7 +73,7 @@ const READY_TIMEOUT_MS = 60_000;
  */
 export async function startGate(options: GateOptions): Promise<Gate> {
   const { plane } = options;
-  const settings = ['--metrics-plain', ...(options.flags ?? [])];
+  const settings = ['--metrics-plain', ...withRoles(options.flags ?? [])];
   await plane.apply(ACCOUNT_OBJECTS);
   const account = `--service-account=${GATE_NAMESPACE}/${GATE_ACCOUNT}`;
   const rights = await runCommand(['generate', 'rbac', account, ...settings], plane.directory);
@@ -144,6 +144,11 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     await guard.close();
     throw error;
   }
+}
+
+/** Most tests are about admission alone. */
+function withRoles(flags: readonly string[]): readonly string[] {
+  return flags.some((flag) => flag.startsWith('--roles')) ? flags : ['--roles=webhooks', ...flags];
 }
 
 /** A certificate for where the API server calls us. */

@@ -11,11 +11,11 @@ interface Rule {
   readonly verbs: readonly string[];
 }
 
-/** `get apps/daemonsets`, or the path of what is no resource. */
+/** `get apps/daemonsets`, `update apps/daemonsets/status`, or the path of what is no resource. */
 export function deedOf({ verb, objectRef, requestURI }: AuditEvent): string {
-  return objectRef?.resource === undefined
-    ? `${verb} ${requestURI}`
-    : `${verb} ${objectRef.apiGroup ?? ''}/${objectRef.resource}`;
+  if (objectRef?.resource === undefined) return `${verb} ${requestURI}`;
+  const { apiGroup = '', resource, subresource } = objectRef;
+  return `${verb} ${apiGroup}/${resource}${subresource === undefined ? '' : `/${subresource}`}`;
 }
 
 /** What the roles allow, as `namespace: verb group/resource`; nothing before the colon for the whole cluster. */
