@@ -1,5 +1,4 @@
 /** One look at one Pacto: contract × what the cluster shows → a whole new status (operator.md §3.2). Nothing is written. */
-import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { evaluate } from '../policies/contract/evaluate.ts';
@@ -8,7 +7,15 @@ import { contractStatus } from '../policies/contract/status-ladder.ts';
 import { structuralFindings } from '../policies/contract/validate.ts';
 import type { ObservationWindow, Pacto, PactoStatus } from './api/pacto.ts';
 import { collect, declares } from './collect.ts';
-import { nextConditions, type NewCondition } from './conditions.ts';
+import {
+  contractInvalid,
+  contractParsed,
+  contractUnavailable,
+  nextConditions,
+  referenceParsed,
+  runtimeObserved,
+  type NewCondition,
+} from './conditions.ts';
 import { validationText, type ReadContract } from './contract-reading.ts';
 import type { ContractReader } from './contract-reader.ts';
 import type { ContractSource, NoContract, ObtainedContract } from './contract-source.ts';
@@ -20,8 +27,10 @@ import { projectionOf } from './projection.ts';
 import { readinessEvents, readinessOf, type AssessedReadiness } from './readiness-status.ts';
 import { planRevision } from './revision.ts';
 import { inSeconds, Windows } from './stabilization.ts';
-import { bounded, resolutionPolicyOf, statusFindings, summaryOf, validationOf } from './status.ts';
-import { survey, type TargetSight } from './target-sight.ts';
+import { resolutionPolicyOf, statusFindings, summaryOf, validationOf } from './status.ts';
+import { isSameStatus } from './status-change.ts';
+import { bounded, boundedWindows } from './status-size.ts';
+import { survey } from './target-sight.ts';
 import { targetOf, type Target } from './target.ts';
 import { contractEvents } from './transitions.ts';
 import type { View } from './view.ts';
@@ -113,11 +122,7 @@ class Look {
       return planRevision(this.#pacto, contract, existing, this.#nowMs);
     } catch (error) {
       this.#signal.throwIfAborted();
-      this.#parts.log.error('revisions not read', {
-        namespace: this.#pacto.namespace,
-        name: this.#pacto.name,
-        err: error,
-      });
+      this.#log('revisions not read', { err: error });
       return undefined;
     }
   }
@@ -138,9 +143,7 @@ class Look {
     });
     const validation =
       said !== undefined && 'valid' in said ? said : { valid: false, errors: [said ?? { message }] };
-    const condition: NewCondition = isBroken
-      ? { type: 'ContractValid', status: 'False', reason: 'Invalid', message }
-      : { type: 'ContractValid', status: 'Unknown', reason: 'Unavailable', message };
+    const condition = isBroken ? contractInvalid(message) : contractUnavailable(message);
     const next: PactoStatus = {
       contractStatus: status,
       ...(isOfSecret !== true && this.#resolution()),
@@ -170,13 +173,7 @@ class Look {
 
   #reference(obtained: ObtainedContract, read: ReadOk, revision: RevisionPlan | undefined): PassResult {
     const readiness = readinessOf(read.contract, this.#nowMs);
-    const { name, version } = read.contract.service;
-    const condition: NewCondition = {
-      type: 'ContractValid',
-      status: 'True',
-      reason: 'ReferenceOnly',
-      message: `Reference contract ${name} v${version} is valid`,
-    };
+    const condition = referenceParsed(read.contract.service);
     const next: PactoStatus = {
       ...this.#ofContract(obtained, read, readiness, revision),
       contractStatus: 'Reference',
@@ -200,8 +197,14 @@ class Look {
       this.#parts.stabilizationMs,
     );
     const surveyed = this.#surveyed(read, obtained, target, windows);
-    const [evidence, sight] = await Promise.all([collect(surveyed, obtained.resolvedRef), survey(surveyed)]);
-    const left = windows.left(declares(contract));
+    const [evidence, sight] = await Promise.all([
+      collect(surveyed, {
+        resolvedRef: obtained.resolvedRef,
+        onFault: (dimension, err) => this.#log('dimension failed', { dimension, err }),
+      }),
+      survey(surveyed),
+    ]);
+    const left = boundedWindows(windows.left(declares(contract)));
     for (const window of left) this.#due.at(windows.endsMs(window));
     const structural = structuralFindings(validation);
     const { findings, coverage } = evaluate(contract, evidence);
@@ -217,9 +220,9 @@ class Look {
       resources: sight.resources,
       ...(sight.runtime !== undefined && { observedRuntime: sight.runtime }),
       conditions: this.#conditions([
-        parsed(contract.service),
+        contractParsed(contract.service),
         ...(readiness === undefined ? [] : [readiness.condition]),
-        runtimeCondition(sight),
+        runtimeObserved(sight.failure),
       ]),
     };
     return this.#result(next, { revision, readiness, events: this.#events(next, readiness) });
@@ -255,16 +258,20 @@ class Look {
         contract: read.contract,
         files,
         resolvedRef,
-        overridden: new Map(
-          this.#pacto.spec.overrides.map(({ name, values }) => [name, Object.keys(values)]),
-        ),
+        overridden: overriddenKeys(this.#pacto.spec.overrides),
         metadataAsWritten: read.metadataAsWritten,
+        configurationsAsWritten: read.configurationsAsWritten,
       }),
       ...this.#resolution(),
       validation: validationOf(read.validation),
       ...(readiness !== undefined && { readiness: readiness.readiness }),
       ...(current !== undefined && { currentRevision: current }),
     };
+  }
+
+  #log(message: string, fields: { readonly dimension?: string; readonly err: unknown }): void {
+    const { namespace, name } = this.#pacto;
+    this.#parts.log.error(message, { namespace, name, ...fields });
   }
 
   #resolution(): Pick<PactoStatus, 'resolutionPolicy'> {
@@ -320,7 +327,7 @@ class Look {
     return {
       pacto: this.#pacto,
       status,
-      changed: !isSame(this.#pacto.status, status),
+      changed: !isSameStatus(this.#pacto.status, status),
       revision,
       events,
       nextLookMs: this.#due.nextLookMs,
@@ -329,46 +336,14 @@ class Look {
   }
 }
 
-function parsed({ name, version }: { readonly name: string; readonly version: string }): NewCondition {
-  return {
-    type: 'ContractValid',
-    status: 'True',
-    reason: 'Parsed',
-    message: `Contract ${name} v${version} is valid`,
-  };
-}
-
-/** Of the reads of the target itself (operator.md §20, T13). */
-function runtimeCondition({ failure }: TargetSight): NewCondition {
-  return failure === undefined
-    ? {
-        type: 'RuntimeObserved',
-        status: 'True',
-        reason: 'Found',
-        message: 'Runtime evidence collected successfully',
-      }
-    : {
-        type: 'RuntimeObserved',
-        status: 'False',
-        reason: 'ObservationFailed',
-        message: `Runtime observation failed: ${failure}`,
-      };
+/** By configuration: one may be named more than once. */
+function overriddenKeys(overrides: Pacto['spec']['overrides']): ReadonlyMap<string, readonly string[]> {
+  const keys = new Map<string, Set<string>>();
+  for (const { name, values } of overrides)
+    keys.set(name, new Set([...(keys.get(name) ?? []), ...Object.keys(values)]));
+  return new Map([...keys].map(([name, all]) => [name, [...all]]));
 }
 
 function windowsField(windows: readonly ObservationWindow[]): Pick<PactoStatus, 'observationWindows'> {
   return windows.length === 0 ? {} : { observationWindows: windows };
-}
-
-/** Times of looking aside: those of the look, and those that each finding repeats. An empty list is none. */
-function isSame(before: PactoStatus, now: PactoStatus): boolean {
-  return isDeepStrictEqual(comparable(before), comparable(now));
-}
-
-function comparable({ lastReconciledAt: _at, ...status }: PactoStatus): unknown {
-  return JSON.parse(
-    JSON.stringify(status, (key, value: unknown) => {
-      if (key === 'observedAt') return undefined;
-      return Array.isArray(value) && value.length === 0 ? undefined : value;
-    }),
-  );
 }

@@ -1,5 +1,6 @@
 /** Conditions of a Pacto (operator.md §7.1). */
 import type { Condition } from './api/pacto.ts';
+import { shortText } from './short-text.ts';
 
 export type NewCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
@@ -26,7 +27,7 @@ export function nextConditions(
       type,
       status,
       reason,
-      message: condition.message.slice(0, MESSAGE_LENGTH),
+      message: shortText(condition.message, MESSAGE_LENGTH),
       observedGeneration: generation,
       lastTransitionTime: old?.status === status ? old.lastTransitionTime : at,
     };
@@ -36,3 +37,37 @@ export function nextConditions(
 }
 
 const ORDER: readonly Condition['type'][] = ['ContractValid', 'ReadinessSatisfied', 'RuntimeObserved'];
+
+interface Service {
+  readonly name: string;
+  readonly version: string;
+}
+
+export function contractParsed({ name, version }: Service): NewCondition {
+  const message = `Contract ${name} v${version} is valid`;
+  return { type: 'ContractValid', status: 'True', reason: 'Parsed', message };
+}
+
+export function referenceParsed({ name, version }: Service): NewCondition {
+  const message = `Reference contract ${name} v${version} is valid`;
+  return { type: 'ContractValid', status: 'True', reason: 'ReferenceOnly', message };
+}
+
+/** What was obtained is no contract. */
+export function contractInvalid(message: string): NewCondition {
+  return { type: 'ContractValid', status: 'False', reason: 'Invalid', message };
+}
+
+/** There is no contract to look at. */
+export function contractUnavailable(message: string): NewCondition {
+  return { type: 'ContractValid', status: 'Unknown', reason: 'Unavailable', message };
+}
+
+/** @param failure why the target itself could not be read (operator.md §20, T13). */
+export function runtimeObserved(failure: string | undefined): NewCondition {
+  const type = 'RuntimeObserved';
+  if (failure === undefined)
+    return { type, status: 'True', reason: 'Found', message: 'Runtime evidence collected successfully' };
+  const message = `Runtime observation failed: ${failure}`;
+  return { type, status: 'False', reason: 'ObservationFailed', message };
+}

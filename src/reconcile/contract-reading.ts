@@ -29,6 +29,7 @@ export type ReadContract =
       readonly validation: ValidationResult;
       /** As they are written, where the typed view has what they mean: dates (contract.md §2.3 h). */
       readonly metadataAsWritten: JsonValue | undefined;
+      readonly configurationsAsWritten: JsonValue | undefined;
     };
 
 export async function readContractOf(job: ContractJob, schemas: SchemaChecks): Promise<ReadContract> {
@@ -49,6 +50,7 @@ export async function readContractOf(job: ContractJob, schemas: SchemaChecks): P
     service: { name: loaded.contract.service.name, version: loaded.contract.service.version },
     validation,
     metadataAsWritten: fieldOf(generic, 'metadata'),
+    configurationsAsWritten: fieldOf(generic, 'configurations'),
   };
 }
 

@@ -12,8 +12,9 @@ const DEPTH = 32;
 export function goText(value: JsonValue, written?: JsonValue, depth = 0): string {
   if (value === null) return '<nil>';
   if (typeof value === 'string') return dateText(value, written) ?? value;
+  // Integers that a double cannot tell apart are bigint, so that any other number is a float of the contract.
   if (typeof value === 'number')
-    return Number.isInteger(value) && Math.abs(value) < 1e21 ? String(value) : goFloat(value);
+    return Number.isSafeInteger(value) && !Object.is(value, -0) ? String(value) : goFloat(value);
   if (typeof value !== 'object') return String(value);
   if (depth >= DEPTH) return '...';
   if (Array.isArray(value)) {

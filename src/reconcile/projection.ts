@@ -4,6 +4,7 @@ import type { Configuration, Contract, Owner, PolicyReference } from '../policie
 import type { JsonValue } from '../policies/contract/json-value.ts';
 import type { ContractProjection, Property } from './api/pacto.ts';
 import { goText } from './go-text.ts';
+import { shortText } from './short-text.ts';
 
 /** Of anything that a contract lists. */
 const ENTRIES = 200;
@@ -21,10 +22,14 @@ export interface Projected {
   /** Keys that the Pacto sets, by configuration. */
   readonly overridden: ReadonlyMap<string, readonly string[]>;
   readonly metadataAsWritten: JsonValue | undefined;
+  readonly configurationsAsWritten: JsonValue | undefined;
 }
 
 export function projectionOf(projected: Projected): ContractProjection {
-  const { contract, files, resolvedRef, overridden, metadataAsWritten } = projected;
+  const { contract, files, resolvedRef, overridden, metadataAsWritten, configurationsAsWritten } = projected;
+  const written = Array.isArray(configurationsAsWritten)
+    ? (configurationsAsWritten as readonly JsonValue[])
+    : [];
   const { service, interfaces, capabilities, configurations, dependencies, policies } = contract;
   const owner = service.owner && ownerOf(service.owner);
   const display = service.owner?.team ?? service.owner?.dri;
@@ -39,17 +44,17 @@ export function projectionOf(projected: Projected): ContractProjection {
       ...(display !== undefined && display !== '' && { ownerDisplay: cut(display) }),
     },
     ...listed('interfaces', interfaces, ({ name, type, ref, visibility }) => ({
-      name,
+      name: cut(name),
       type,
       ...given('ref', ref),
       ...given('visibility', visibility),
     })),
     ...listed('capabilities', capabilities, ({ type, ref }) => ({ type, ...given('ref', ref) })),
-    ...listed('configurations', configurations, (one) =>
-      configurationOf(one, files, overridden.get(one.name)),
+    ...listed('configurations', configurations, (one, index) =>
+      configurationOf(one, { files, overridden: overridden.get(one.name), written: written[index] }),
     ),
     ...listed('dependencies', dependencies, ({ name, ref, required, compatibility }) => ({
-      name,
+      name: cut(name),
       ref: cut(ref),
       required,
       ...given('compatibility', compatibility),
@@ -63,9 +68,10 @@ export function projectionOf(projected: Projected): ContractProjection {
 function listed<K extends string, T, R>(
   key: K,
   list: readonly T[],
-  each: (one: T) => R,
+  each: (one: T, index: number) => R,
 ): { readonly [P in K]?: readonly R[] } {
-  const filled: unknown = list.length === 0 ? {} : { [key]: list.slice(0, ENTRIES).map((one) => each(one)) };
+  const filled: unknown =
+    list.length === 0 ? {} : { [key]: list.slice(0, ENTRIES).map((one, index) => each(one, index)) };
   return filled as {
     readonly [P in K]?: readonly R[];
   };
@@ -92,9 +98,18 @@ type ProjectedConfiguration = NonNullable<ContractProjection['configurations']>[
 
 function configurationOf(
   { name, schema, ref, values = {} }: Configuration,
-  files: BundleFiles | undefined,
-  overridden: readonly string[] | undefined,
+  {
+    files,
+    overridden = [],
+    written,
+  }: {
+    readonly files: BundleFiles | undefined;
+    readonly overridden: readonly string[] | undefined;
+    readonly written: JsonValue | undefined;
+  },
 ): ProjectedConfiguration {
+  const valuesAsWritten = fieldsOf(fieldsOf(written)?.['values']) as
+    Readonly<Record<string, JsonValue>> | undefined;
   const keys = Object.keys(values).sort();
   const secrets = keys.filter((key) => {
     const value = values[key];
@@ -102,24 +117,33 @@ function configurationOf(
   });
   const properties =
     keys.length > 0
-      ? keys.map((key) => literal(key, values[key] ?? null))
+      ? keys
+          .slice(0, PROPERTIES)
+          .map((key) => literal(key, values[key] ?? null, valuesAsWritten?.[key] ?? undefined))
       : propertiesOf(schemaOf(files, schema));
   return {
-    name,
+    name: cut(name),
     hasSchema: schema !== undefined,
     ...given('ref', ref),
-    ...listed('valueKeys', keys, cut),
-    ...listed('secretKeys', secrets, cut),
-    ...listed('overriddenKeys', [...(overridden ?? [])].sort(), cut),
+    ...listed('valueKeys', keys, (key) => cut(key)),
+    ...listed('secretKeys', secrets, (key) => cut(key)),
+    ...listed('overriddenKeys', [...overridden].sort(), (key) => cut(key)),
     ...(properties.length > 0 && { properties: properties.slice(0, PROPERTIES) }),
   };
 }
 
-function literal(key: string, value: JsonValue): Property {
+/** What is no number, text or truth value is an `object`, lists and dates among them (recorded). */
+function literal(key: string, value: JsonValue, written: JsonValue | undefined): Property {
   const at = { key: cut(key) };
   if (value === null) return { ...at, type: 'any', value: ANY };
-  const type = typeof value === 'bigint' ? 'number' : typeof value;
-  return { ...at, type, value: cut(goText(value)) };
+  const text = goText(value, written);
+  const type =
+    typeof value === 'bigint'
+      ? 'number'
+      : typeof value === 'string' && text !== value
+        ? 'object'
+        : typeof value;
+  return { ...at, type, value: cut(text) };
 }
 
 type ProjectedPolicy = NonNullable<ContractProjection['policies']>[number];
@@ -129,7 +153,7 @@ function policyOf({ name, schema, ref }: PolicyReference, files: BundleFiles | u
   const { title, description } = root ?? {};
   const properties = propertiesOf(root);
   return {
-    name,
+    name: cut(name),
     hasSchema: schema !== undefined,
     ...given('schema', schema),
     ...given('ref', ref),
@@ -168,7 +192,7 @@ function propertiesOf(schema: Fields | undefined, prefix = '', depth = 0): reado
       return [
         {
           key: cut(key),
-          ...(typeof type === 'string' && { type }),
+          ...(typeof type === 'string' && { type: cut(type) }),
           value: fallback === undefined ? ANY : cut(goText(fallback as JsonValue)),
         },
       ];
@@ -192,5 +216,5 @@ function fieldsOf(value: unknown): Fields | undefined {
 }
 
 function cut(text: string): string {
-  return text.length > TEXT_LENGTH ? `${text.slice(0, TEXT_LENGTH)}…` : text;
+  return shortText(text, TEXT_LENGTH);
 }

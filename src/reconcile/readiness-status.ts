@@ -4,9 +4,12 @@ import { assessReadiness, type AssessedClaim, type ReadinessResult } from '../po
 import type { Condition, StatusReadiness } from './api/pacto.ts';
 import type { NewCondition } from './conditions.ts';
 import type { PlannedEvent } from './pass.ts';
+import { shortText } from './short-text.ts';
 
 const DAY_MS = 86_400_000;
+/** Of claims and of revisions that a status shows. */
 const ENTRIES = 200;
+const TEXT_LENGTH = 2_048;
 
 export interface AssessedReadiness {
   readonly readiness: StatusReadiness;
@@ -41,9 +44,9 @@ function shown(result: ReadinessResult, { history }: Readiness): StatusReadiness
     ...(history.length > 0 && {
       revisions: history.slice(0, ENTRIES).map(({ date, version, author, description }) => ({
         date,
-        version,
-        author,
-        description,
+        version: shortText(version, TEXT_LENGTH),
+        author: shortText(author, TEXT_LENGTH),
+        description: shortText(description, TEXT_LENGTH),
       })),
     }),
   };
@@ -62,12 +65,12 @@ function claimOf(claim: AssessedClaim): Readonly<Record<string, unknown>> {
     excluded,
   } = claim;
   return {
-    id,
+    id: shortText(id, TEXT_LENGTH),
     type,
     ...(category !== '' && { category }),
     status,
-    ...(evidence !== '' && { evidence }),
-    ...(description !== '' && { description }),
+    ...(evidence !== '' && { evidence: shortText(evidence, TEXT_LENGTH) }),
+    ...(description !== '' && { description: shortText(description, TEXT_LENGTH) }),
     weight,
     earnedWeight,
     ...(excluded && { excluded: true }),

@@ -4,6 +4,7 @@ import { apiVersionOf, PACTO, PACTO_REVISION } from '../cluster/kinds.ts';
 import type { KubeObject } from '../cluster/objects.ts';
 import type { Pacto } from './api/pacto.ts';
 import type { RevisionPlan } from './pass.ts';
+import { shortText } from './short-text.ts';
 import { inSeconds } from './stabilization.ts';
 import { PACTO_LABEL } from './triggers/pactos.ts';
 
@@ -13,6 +14,8 @@ const HASH_LENGTH = 7;
 /** Of a DNS subdomain and of a label's value (RFC 1123, apimachinery validation). */
 const NAME_LENGTH = 253;
 const LABEL_LENGTH = 63;
+/** Of what a contract says, which has no end of its own. */
+const TEXT_LENGTH = 1_024;
 const PLAIN_NAME = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/;
 const PLAIN_LABEL = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
@@ -61,13 +64,13 @@ export function planRevision(
       ],
     },
     spec: {
-      version,
+      version: shortText(version, TEXT_LENGTH),
       pactoRef: pacto.name,
       source:
         contract.resolvedRef === ''
           ? { inline: true }
           : { oci: contract.resolvedRef, ...(contract.digest !== '' && { digest: contract.digest }) },
-      ...(contract.serviceName !== '' && { serviceName: contract.serviceName }),
+      ...(contract.serviceName !== '' && { serviceName: shortText(contract.serviceName, TEXT_LENGTH) }),
     },
     status: { resolved: true, contractHash: contract.sha256, createdAt: inSeconds(nowMs) },
   };
@@ -81,13 +84,13 @@ export function revisionName(pacto: string, version: string, sha256: string, dig
   const written = version.replaceAll('.', '-');
   const plain = `${pacto}-${written}${hash}`;
   if (plain.length <= NAME_LENGTH && PLAIN_NAME.test(plain)) return plain;
-  // Two versions that read the same without what is replaced are told apart by their own hash.
+  // Two that read the same without what is replaced or cut are told apart by a hash of the whole.
   const safe = written
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]+/g, '-')
     .replaceAll(/^-+|-+$/g, '');
-  const ofVersion = createHash('sha256').update(version).digest('hex').slice(0, HASH_LENGTH);
-  const end = `-${safe.slice(0, LABEL_LENGTH)}-${ofVersion}${hash}`;
+  const ofWhole = createHash('sha256').update(`${pacto}/${version}`).digest('hex').slice(0, HASH_LENGTH);
+  const end = `-${safe.slice(0, LABEL_LENGTH)}-${ofWhole}${hash}`;
   const head = pacto.slice(0, NAME_LENGTH - end.length).replaceAll(/[-.]+$/g, '');
   return `${head}${end}`;
 }

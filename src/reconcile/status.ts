@@ -1,4 +1,4 @@
-/** A status as it is written: parts of it, and how much of it there may be (operator.md §1.1.2). */
+/** Parts of a status as upstream writes them (operator.md §1.1.2); how much a whole one may be is in status-size.ts. */
 import type { Finding, Problem, ValidationResult } from '../policies/contract/findings.ts';
 import type {
   PactoSpec,
@@ -8,13 +8,15 @@ import type {
   StatusIssue,
   Summary,
 } from './api/pacto.ts';
+import { shortText } from './short-text.ts';
 
-/** etcd takes 1.5 MiB a request by default, and a list of Pactos has all of them. */
-const STATUS_LENGTH = 256 * 1024;
+/** Findings that a status shows, and problems of each kind in `validation`. */
 const FINDINGS = 200;
-/** Of each list, where the whole is too long. */
-const FEW = 50;
 const MESSAGE_LENGTH = 2_048;
+/** Of a subject and of a place in the contract. */
+const PLACE_LENGTH = 1_024;
+/** Where not all findings have room: what to keep first. */
+const SEVERITIES: readonly Finding['severity'][] = ['error', 'unknown', 'warning', 'info'];
 
 /** By the shape of what is written; an inline contract is resolved by nobody (operator.md §3.2, step 5, and §20, T14). */
 export function resolutionPolicyOf({ oci, inline }: PactoSpec['contractRef']): ResolutionPolicy | undefined {
@@ -34,9 +36,20 @@ export function summaryOf(findings: readonly Pick<Finding, 'severity'>[]): Summa
   };
 }
 
-/** Their number is in the summary also where not all of them are here. */
+/**
+ * In their order; of more than 200 the least severe are left out, as Argo CD shows the first error (operator.md §15.3). The
+ * summary counts them all the same.
+ */
 export function statusFindings(findings: readonly Finding[]): readonly StatusFinding[] {
-  return findings.slice(0, FINDINGS).map(statusFinding);
+  return mostSevere(findings).map(statusFinding);
+}
+
+function mostSevere(findings: readonly Finding[]): readonly Finding[] {
+  if (findings.length <= FINDINGS) return findings;
+  const kept = new Set(
+    SEVERITIES.flatMap((severity) => findings.filter((one) => one.severity === severity)).slice(0, FINDINGS),
+  );
+  return findings.filter((finding) => kept.has(finding));
 }
 
 function statusFinding(finding: Finding): StatusFinding {
@@ -45,13 +58,14 @@ function statusFinding(finding: Finding): StatusFinding {
     code,
     severity,
     category,
-    ...(subject !== undefined && { subject: `${subject.kind}/${subject.name}` }),
-    ...(contractPath !== '' && { contractPath }),
-    message: message.slice(0, MESSAGE_LENGTH),
+    ...(subject !== undefined && { subject: shortText(`${subject.kind}/${subject.name}`, PLACE_LENGTH) }),
+    ...(contractPath !== '' && { contractPath: shortText(contractPath, PLACE_LENGTH) }),
+    message: shortText(message, MESSAGE_LENGTH),
     ...(evidenceRefs.length > 0 && { evidenceRefs: [...evidenceRefs] }),
   };
 }
 
+/** What is empty is not there. */
 export function validationOf({ errors, warnings }: ValidationResult): NonNullable<PactoStatus['validation']> {
   const issues = (problems: ValidationResult['errors']): readonly StatusIssue[] =>
     problems.slice(0, FINDINGS).map(issueOf);
@@ -63,37 +77,9 @@ export function validationOf({ errors, warnings }: ValidationResult): NonNullabl
 }
 
 function issueOf({ code, path, message }: Problem): StatusIssue {
-  return { code, ...(path !== '' && { path }), message: message.slice(0, MESSAGE_LENGTH) };
-}
-
-/** What is too long loses what is shown only: properties, metadata, and then the ends of its lists. */
-export function bounded(status: PactoStatus): PactoStatus {
-  if (isShort(status)) return status;
-  const { metadata: _metadata, ...rest } = status;
-  const lean: PactoStatus = {
-    ...rest,
-    ...(status.configurations !== undefined && {
-      configurations: status.configurations.map(withoutProperties),
-    }),
-    ...(status.policies !== undefined && { policies: status.policies.map(withoutProperties) }),
+  return {
+    code,
+    ...(path !== '' && { path: shortText(path, PLACE_LENGTH) }),
+    message: shortText(message, MESSAGE_LENGTH),
   };
-  if (isShort(lean)) return lean;
-  const cut: Record<string, unknown> = { ...lean };
-  for (const [key, value] of Object.entries(cut)) if (Array.isArray(value)) cut[key] = value.slice(0, FEW);
-  if (lean.readiness !== undefined) {
-    const { claims: _claims, revisions: _revisions, ...readiness } = lean.readiness;
-    cut['readiness'] = readiness;
-  }
-  return cut;
-}
-
-function isShort(status: PactoStatus): boolean {
-  return JSON.stringify(status).length <= STATUS_LENGTH;
-}
-
-function withoutProperties<T extends { readonly properties?: unknown }>({
-  properties: _properties,
-  ...rest
-}: T): Omit<T, 'properties'> {
-  return rest;
 }
