@@ -64,7 +64,7 @@ export function startReconcilerPart(
   const writing = startWriting({ config, parts, cluster: sources.cluster, looking, sight });
   sight.start();
   return {
-    ...answering({ parts, looking, sight, writing }),
+    ...answering({ config, parts, looking, sight, writing }),
     unsynced: () => sight.unsynced(),
     watches: () => sight.reflectors().map(watchFacts),
     observe(metrics) {
@@ -168,11 +168,12 @@ function askLeader(
 
 /** What every replica tells and takes, whoever leads. */
 function answering({
+  config,
   parts: { clock },
   looking,
   sight,
   writing,
-}: Pick<WritingParts, 'parts' | 'looking' | 'sight'> & { readonly writing: Writing }): Pick<
+}: Pick<WritingParts, 'config' | 'parts' | 'looking' | 'sight'> & { readonly writing: Writing }): Pick<
   ReconcilerPart,
   'verdicts' | 'events'
 > {
@@ -184,6 +185,7 @@ function answering({
     look: (pacto, { signal }) => looking.pass.look(pacto, { view: sight.glance(), signal }),
     onDifferent: (pacto) => writing.wake(pacto),
     clock,
+    stabilizationMs: config.reconciler.stabilizationSeconds * 1_000,
   });
   const events = createEventSink({
     pactos: sight,

@@ -5,7 +5,7 @@
 import type { Clock } from '../clock.ts';
 import { GateError, quote } from '../errors.ts';
 import type { Pacto, PactoStatus } from './api/pacto.ts';
-import { inSeconds } from './stabilization.ts';
+import { inSeconds, Windows } from './stabilization.ts';
 import { keyText, type PactoKey } from './wake.ts';
 import type { PassResult } from './pass.ts';
 
@@ -38,6 +38,8 @@ export interface VerdictsOptions {
   /** Told of a verdict that differs from the status: the leader should look, too. Never rejects. */
   readonly onDifferent?: (pacto: Pacto, result: PassResult) => void;
   readonly clock: Clock;
+  /** How long an absence must last, for when that of a status will have. */
+  readonly stabilizationMs: number;
 }
 
 interface Kept {
@@ -61,8 +63,7 @@ export class Verdicts {
   async read(key: PactoKey): Promise<Verdict | undefined> {
     const pacto = await this.#options.read(key);
     if (pacto === undefined) return undefined;
-    const { status } = pacto;
-    return verdictOf(pacto, status, { source: 'status', nextChangeMs: undefined });
+    return this.#ofStatus(pacto);
   }
 
   /**
@@ -81,8 +82,18 @@ export class Verdicts {
     const { lastReconciledAt, observedGeneration } = pacto.status;
     const writtenMs = lastReconciledAt === undefined ? Number.NaN : Date.parse(lastReconciledAt);
     if (observedGeneration === pacto.generation && isWithin(nowMs, writtenMs, maxAgeMs))
-      return verdictOf(pacto, pacto.status, { source: 'status', nextChangeMs: undefined });
+      return this.#ofStatus(pacto);
     return await this.#shared(name, key);
+  }
+
+  /** Of a status only its windows say when they end. */
+  #ofStatus(pacto: Pacto): Verdict {
+    const { clock, stabilizationMs } = this.#options;
+    const windows = new Windows(pacto.status.observationWindows ?? [], clock.now(), stabilizationMs);
+    const ends = windows.left(() => true).map((window) => windows.endsMs(window));
+    const coming = ends.filter((endMs) => endMs !== undefined);
+    const nextChangeMs = coming.length === 0 ? undefined : Math.min(...coming);
+    return verdictOf(pacto, pacto.status, { source: 'status', nextChangeMs });
   }
 
   async #shared(name: string, key: PactoKey): Promise<Verdict | undefined> {
