@@ -178,6 +178,8 @@ describe('what others count', () => {
   });
 });
 
+const NO_RECONCILER = { leads: false, waiting: 0, running: 0, delayed: 0, done: 0, failed: 0 };
+
 describe('docs/metrics-and-logs.md', () => {
   it('names every metric, and no other', async () => {
     const metrics = createMetrics(options);
@@ -188,10 +190,12 @@ describe('docs/metrics-and-logs.md', () => {
     metrics.observeWatches(() => []);
     metrics.observePolicies(() => ({ policies: 0, problems: 0 }));
     metrics.observeInstaller(() => NO_INSTALLER);
+    metrics.observePactos([], () => []);
+    metrics.observeReconciler(() => NO_RECONCILER);
     const { body } = await metrics.scrape();
     const served = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
     const page = readFileSync('docs/metrics-and-logs.md', 'utf8');
-    const documented = [...page.matchAll(/^\| `(pacto_gate_\w+)`/gm)].map(([, name = '']) => name);
+    const documented = [...page.matchAll(/^\| `(pacto_\w+)`/gm)].map(([, name = '']) => name);
     expect(documented.toSorted()).toEqual(served.toSorted());
   });
 });

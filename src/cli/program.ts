@@ -28,7 +28,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 const COMMANDS: readonly Entry[] = [
   {
     path: ['serve'],
-    summary: 'answer admission requests over HTTPS',
+    summary: 'answer admission requests over HTTPS, and keep verdicts',
     load: () => import('./serve.ts'),
   },
   {
@@ -53,7 +53,7 @@ const COMMANDS: readonly Entry[] = [
   },
   {
     path: ['verdict'],
-    summary: 'say whether a service keeps its contract, from evidence in a file',
+    summary: 'say whether a service keeps its contract: from evidence in a file, or of a Pacto in a cluster',
     load: () => import('./verdict.ts'),
   },
   {

@@ -175,7 +175,11 @@ function banner(config: Config, app: App): string {
     ...(urls.metrics === undefined
       ? []
       : [['metrics', `${urls.metrics}/metrics${config.metrics.plain ? '' : ', to callers with a token'}`]]),
+    ...(urls.api === undefined ? [] : [['api', `${urls.api}/v1, to callers with a token`]]),
     ['cluster', clusterOf(config)],
+    ...(keepsVerdicts(config)
+      ? [['verdicts', 'of every Pacto: in its status, the log and the metrics']]
+      : []),
     ...webhooks.map(({ name, path }, index) => [
       index === 0 ? 'enforced' : '',
       `${name.padEnd(width)}  ${path}`,
@@ -193,6 +197,11 @@ const SHOWN_BY_CALLER: Readonly<Record<Config['webhooks']['auth'], string>> = {
   clientCA: '--cert client.crt --key client.key ',
   bearer: `-H "Authorization: Bearer $(cat token)" `,
 };
+
+/** Without a cluster there is no Pacto. */
+function keepsVerdicts({ roles, cluster }: Config): boolean {
+  return roles.includes('reconciler') && cluster.source !== 'none';
+}
 
 /** How a caller trusts a self-issued certificate, and one line to try it with. */
 function trust(config: Config, app: App): string[][] {
