@@ -1,4 +1,7 @@
-/** Writes the CustomResourceDefinitions of Pacto's own kinds to manifests/crds: `npm run crds`. A test compares them. */
+/**
+ * Writes the CustomResourceDefinitions of Pacto's own kinds to manifests/crds, and the one of NodeRuntimeObservation into
+ * the example cluster: `npm run crds`. A test compares them.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +12,7 @@ import { PACTO_CRD } from '../src/reconcile/api/pacto-crd.ts';
 import { PACTO_REVISION_CRD } from '../src/reconcile/api/pacto-revision-crd.ts';
 
 const DIRECTORY = 'manifests/crds';
+const EXAMPLE = 'examples/cluster/noderuntimeobservations.crd.yaml';
 
 /** File name → text, as it is to be in the repository. */
 export async function crdFiles(): Promise<ReadonlyMap<string, string>> {
@@ -19,13 +23,25 @@ export async function crdFiles(): Promise<ReadonlyMap<string, string>> {
     ['pacto.trianalab.io_pactorevisions.yaml', PACTO_REVISION_CRD],
     ['pacto.trianalab.io_noderuntimeobservations.yaml', NODE_RUNTIME_OBSERVATION_CRD],
   ] as const) {
-    const yaml = stringify(crd, { aliasDuplicateObjects: false, lineWidth: 0 });
-    files.set(
-      join(DIRECTORY, name),
-      await format(yaml, { parser: 'yaml', singleQuote: true, printWidth: 110 }),
-    );
+    files.set(join(DIRECTORY, name), await yamlOf(crd));
   }
+  files.set(
+    EXAMPLE,
+    `# What a node agent publishes; of its metadata, what an API server would add.\n${await yamlOf({
+      ...NODE_RUNTIME_OBSERVATION_CRD,
+      metadata: {
+        ...(NODE_RUNTIME_OBSERVATION_CRD as { readonly metadata: object }).metadata,
+        uid: 'f3d191d9-daa1-47b9-99bd-fca44ba97795',
+        creationTimestamp: '2026-11-02T08:00:00Z',
+      },
+    })}`,
+  );
   return files;
+}
+
+function yamlOf(crd: object): Promise<string> {
+  const yaml = stringify(crd, { aliasDuplicateObjects: false, lineWidth: 0 });
+  return format(yaml, { parser: 'yaml', singleQuote: true, printWidth: 110 });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

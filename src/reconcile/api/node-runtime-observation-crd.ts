@@ -2,6 +2,8 @@
 import { NODE_RUNTIME_OBSERVATION } from '../../cluster/kinds.ts';
 import { choice, crd, flag, int32, listOf, object, text, time } from './crd-schema.ts';
 
+const PORT = { minimum: 1, maximum: 65_535 };
+
 const PODS = listOf(
   'Each Pod of the node.',
   object(
@@ -16,7 +18,7 @@ const PODS = listOf(
         object(
           'One port.',
           {
-            port: int32('Its number.'),
+            port: int32('Its number.', PORT),
             protocol: text('TCP.'),
             loopbackOnly: flag('Whether only the Pod itself reaches it.'),
           },
@@ -29,7 +31,7 @@ const PODS = listOf(
           'One peer.',
           {
             destIP: text('Address of the peer.'),
-            destPort: int32('Port of the peer.'),
+            destPort: int32('Port of the peer.', PORT),
             lastSuccess: time('When one last came about.'),
             lastFailure: time('When one last failed.'),
           },

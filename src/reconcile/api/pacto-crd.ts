@@ -169,16 +169,20 @@ const CONTRACT = object(
   ['serviceName', 'version'],
 );
 
-const RESOURCES = object('Whether the target is there.', {
-  service: object('The Service.', { name: text('Its name.'), exists: flag('Whether it is there.') }, [
-    'exists',
-    'name',
-  ]),
-  workload: object(
-    'The workload.',
-    { name: text('Its name.'), kind: text('Its kind.'), exists: flag('Whether it is there.') },
+const resource = (description: string): Schema =>
+  object(
+    description,
+    {
+      name: text('Its name.'),
+      kind: text('Its kind; said of a workload.'),
+      exists: flag('Whether it is there.'),
+    },
     ['exists', 'name'],
-  ),
+  );
+
+const RESOURCES = object('Whether the target is there.', {
+  service: resource('The Service.'),
+  workload: resource('The workload.'),
 });
 
 const RUNTIME = object(
