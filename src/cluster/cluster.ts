@@ -63,6 +63,8 @@ export type WatchEvent =
 export interface WatchOptions extends SelectOptions {
   /** Events after this version are sent. */
   readonly resourceVersion: string;
+  /** Called once the watch is taken: it may be a minute until there is an event. */
+  readonly onOpen?: () => void;
 }
 
 export interface WriteOptions extends CallOptions {

@@ -162,6 +162,7 @@ class InMemoryCluster implements MemoryCluster {
         accepts = selectionOf(kind, options);
         store.watches.add(watch);
         this.#replay(store, options.resourceVersion, watch);
+        options.onOpen?.();
       },
     });
   }

@@ -145,13 +145,14 @@ class RestCluster implements Cluster {
     const { least, most } = WATCH_SECONDS;
     query.set('timeoutSeconds', String(Math.floor(least + this.#random() * (most - least))));
     const splitter = new LineSplitter(this.#limits.objectBytes);
-    const chunks = this.#transport.stream({
+    const call = {
       ...question,
-      method: 'GET',
+      method: 'GET' as const,
       path: withQuery(pathOf(kind, options.namespace), query),
       ...(options.metadataOnly === true && { accept: PARTIAL_OBJECT }),
       ...signalOf(options),
-    });
+    };
+    const chunks = this.#transport.stream(call, options.onOpen);
     for await (const chunk of chunks) {
       const lines = splitter.push(chunk);
       if (lines === undefined)

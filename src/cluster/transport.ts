@@ -116,7 +116,10 @@ export class Transport {
    * Opens an answer without end and hands over its body as it comes. The iterator must be run to its end or returned
    * from, else the connection stays open.
    */
-  async *stream(call: Omit<Call, 'timeoutMs' | 'maxBytes' | 'repeatable'>): AsyncGenerator<Buffer, void> {
+  async *stream(
+    call: Omit<Call, 'timeoutMs' | 'maxBytes' | 'repeatable'>,
+    onOpen?: () => void,
+  ): AsyncGenerator<Buffer, void> {
     const linked = linkSignals([call.signal, this.#closing.signal]);
     try {
       let credentials = await abortable(this.#connection.credentials.current(), linked.signal);
@@ -128,6 +131,7 @@ export class Transport {
       }
       if (answer.statusCode !== 200)
         throw refusal(call, answer, await readBody(call, answer, ERROR_BODY_BYTES));
+      onOpen?.();
       for await (const chunk of answer.body) yield chunk as Buffer;
     } catch (error) {
       if (linked.signal.aborted) throw linked.signal.reason;

@@ -1,6 +1,6 @@
 /** One watched kind: its reflectors, one a namespace, and whether it can be read at all. */
 import type { Clock } from '../clock.ts';
-import type { Cluster, WatchEvent } from '../cluster/cluster.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { KubeObject } from '../cluster/objects.ts';
 import { createReflector, type Change, type Reflector, type ReflectorReport } from '../cluster/watch.ts';
 import { GateError } from '../errors.ts';
@@ -142,7 +142,9 @@ export class WatchedKind {
     const reflector = createReflector({
       cluster: {
         list: (kind, options) => cluster.list(kind, options),
-        watch: (kind, options) => this.#heard(cluster.watch(kind, options), () => place),
+        // One that is allowed again lists nothing: it goes on from where it was, and may have nothing to say for a minute.
+        watch: (kind, options) =>
+          cluster.watch(kind, { ...options, onOpen: () => this.#stands(place, 'readable') }),
       },
       kind: trigger.kind,
       ...(namespace !== undefined && { select: { namespace } }),
@@ -162,14 +164,6 @@ export class WatchedKind {
       hasTurnedAway: false,
     };
     return place;
-  }
-
-  /** A watch that is allowed again lists nothing: it goes on from where it was, and any word of it says that it does. */
-  async *#heard(events: AsyncIterable<WatchEvent>, placeOf: () => Place): AsyncGenerator<WatchEvent> {
-    for await (const event of events) {
-      yield event;
-      this.#stands(placeOf(), 'readable');
-    }
   }
 
   #note(place: Place, report: ReflectorReport): void {

@@ -92,6 +92,21 @@ export function watchTests(fixture: Fixture): void {
     });
   });
 
+  it('says that it is open before there is an event', async () => {
+    const namespace = await fixture.newNamespace('watch-open');
+    const stopping = new AbortController();
+    const opened = Promise.withResolvers<void>();
+    const events = fixture.cluster.watch(LEASE, {
+      namespace,
+      resourceVersion: (await fixture.cluster.list(LEASE, { namespace })).resourceVersion,
+      signal: stopping.signal,
+      onOpen: () => opened.resolve(),
+    });
+    const first = events[Symbol.asyncIterator]().next();
+    void opened.promise.then(() => stopping.abort(new Error('enough')));
+    await expect(first).rejects.toThrow('enough');
+  });
+
   it('begins after the version it is given', async () => {
     const namespace = await fixture.newNamespace('watch-from');
     const [a] = [
