@@ -15,11 +15,13 @@ import type { Sight } from './sight.ts';
 import { keyText, type PactoKey } from './wake.ts';
 import type { Writer } from './writer.ts';
 
+/** After somebody else wrote a status: two who contradict each other do not do so without a pause. */
+const RESTATED_MS = 1_000;
 /** Of the times between looks that are merely due, so that a thousand Pactos are not due together. */
 const SPREAD = 0.1;
 
 export interface ReconcilerOptions {
-  readonly sight: Pick<Sight, 'get' | 'keys' | 'follow' | 'onWake' | 'ready'>;
+  readonly sight: Pick<Sight, 'get' | 'keys' | 'follow' | 'onWake' | 'onStatus' | 'ready'>;
   /** The Pacto as the API server has it now, for after a conflict. */
   readonly readNow: (key: PactoKey, signal: AbortSignal) => Promise<KubeObject | undefined>;
   readonly pass: Pass;
@@ -48,8 +50,12 @@ class LeadingReconciler implements Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #queue: Queue;
   readonly #keys = new Map<string, PactoKey>();
-  /** Whose copy is known to be old: written by us, or contested. */
-  readonly #written = new Map<string, KubeObject>();
+  /** Whose copy is known to be old: written by us, or contested. Until the watch has caught up these count. */
+  readonly #known = new Map<string, KubeObject>();
+  /** The resourceVersions that we wrote last. */
+  readonly #versions = new Map<string, string>();
+  /** Looked at, and whether the watch brought another status meanwhile: it may be ours, whose answer is still to come. */
+  readonly #looking = new Map<string, { isRestated: boolean }>();
   #isReady = false;
 
   constructor(options: ReconcilerOptions) {
@@ -62,6 +68,7 @@ class LeadingReconciler implements Reconciler {
       onFailure: (name, error, retryMs) => this.#failed(name, error, retryMs),
     });
     options.sight.onWake((key, reason) => this.#woken(key, reason));
+    options.sight.onStatus((key) => this.#restated(key));
     void options.sight.ready.then(() => {
       this.#isReady = true;
       if (options.leader.leads()) this.turn(true);
@@ -93,6 +100,26 @@ class LeadingReconciler implements Reconciler {
     this.wake(key, 'change');
   }
 
+  /** A look that compared with an older status found nothing to write: whoever wrote another one, it is compared anew. */
+  #restated(key: PactoKey): void {
+    const name = keyText(key);
+    const looking = this.#looking.get(name);
+    if (looking !== undefined) {
+      looking.isRestated = true;
+      return;
+    }
+    const { sight, leader } = this.#options;
+    if (!this.#isReady || !leader.leads()) return;
+    const watched = sight.get(key);
+    const known = this.#known.get(name);
+    // What we wrote is still to come.
+    if (watched === undefined || (known !== undefined && !isNewer(watched, known))) return;
+    this.#known.delete(name);
+    if (watched.metadata.resourceVersion === this.#versions.get(name)) return;
+    this.#keys.set(name, key);
+    this.#queue.addAfter(name, RESTATED_MS);
+  }
+
   async #work(name: string, stopping: AbortSignal): Promise<void> {
     const key = this.#keys.get(name);
     const { leader, sight } = this.#options;
@@ -101,13 +128,21 @@ class LeadingReconciler implements Reconciler {
     const object = this.#newest(name, sight.get(key));
     if (object === undefined) {
       this.#keys.delete(name);
+      this.#versions.delete(name);
       this.#queue.forget(name);
       return;
     }
     const signal = AbortSignal.any([stopping, term]);
-    const result = await this.#look(key, readPacto(object), signal);
-    await this.#write(key, object, result, signal);
-    this.#queue.addAfter(name, this.#delayMs(result));
+    const looking = { isRestated: false };
+    this.#looking.set(name, looking);
+    try {
+      const result = await this.#look(key, readPacto(object), signal);
+      await this.#write(key, object, result, signal);
+      this.#queue.addAfter(name, this.#delayMs(result));
+    } finally {
+      this.#looking.delete(name);
+      if (looking.isRestated) this.#restated(key);
+    }
   }
 
   async #look(key: PactoKey, pacto: Pacto, signal: AbortSignal): Promise<PassResult> {
@@ -123,14 +158,18 @@ class LeadingReconciler implements Reconciler {
     const { writer, readNow, log } = this.#options;
     const { pacto, status } = result;
     try {
-      const done = await writer.write(object, result, { isOwed: this.#isOwed(pacto), signal });
+      const done = await writer.write(object, result, {
+        isOwed: isStatusOwed(pacto, this.#options.clock.now()),
+        signal,
+        onWritten: (written) => this.#learn(key, written),
+      });
       if (done === 'unchanged') return;
     } catch (error) {
       if (!isConflict(error)) throw error;
       // Somebody else wrote first: what they wrote may decide otherwise.
       const now = await readNow(key, signal);
-      if (now === undefined) this.#written.delete(keyText(key));
-      else this.#written.set(keyText(key), now);
+      if (now === undefined) this.#known.delete(keyText(key));
+      else this.#known.set(keyText(key), now);
       throw error;
     }
     if (pacto.status.contractStatus === status.contractStatus) return;
@@ -138,19 +177,21 @@ class LeadingReconciler implements Reconciler {
     log.info('verdict', { namespace, name, verdict: status.contractStatus, codes: codesOf(result) });
   }
 
-  /** A heartbeat: nobody can tell a status that is true from one that nobody looks after, but by its time. */
-  #isOwed({ status, spec }: Pacto): boolean {
-    const writtenMs = Date.parse(status.lastReconciledAt ?? '');
-    const ageMs = this.#options.clock.now() - writtenMs;
-    return !(ageMs >= 0 && ageMs < spec.checkIntervalSeconds * 1_000);
+  #learn(key: PactoKey, written: KubeObject): void {
+    const name = keyText(key);
+    const { resourceVersion = '' } = written.metadata;
+    this.#versions.set(name, resourceVersion);
+    if (this.#options.sight.get(key)?.metadata.resourceVersion === resourceVersion) this.#known.delete(name);
+    else this.#known.set(name, written);
   }
 
   /** Until the status that we last read or wrote is in the watch, that one counts. */
   #newest(name: string, watched: KubeObject | undefined): KubeObject | undefined {
-    const known = this.#written.get(name);
+    const known = this.#known.get(name);
     if (known === undefined) return watched;
-    this.#written.delete(name);
-    return watched === undefined || isNewer(watched, known) ? watched : known;
+    if (watched !== undefined && !isNewer(watched, known)) return known;
+    this.#known.delete(name);
+    return watched;
   }
 
   #delayMs({ nextLookMs }: PassResult): number {
@@ -172,6 +213,12 @@ class LeadingReconciler implements Reconciler {
     if (isConflict(error)) log.debug('contested', facts);
     else log.warn('reconcile failed', facts);
   }
+}
+
+/** A heartbeat: nobody can tell a status that is true from one that nobody looks after, but by its time. */
+export function isStatusOwed({ status, spec }: Pacto, nowMs: number): boolean {
+  const ageMs = nowMs - Date.parse(status.lastReconciledAt ?? '');
+  return !(ageMs >= 0 && ageMs < spec.checkIntervalSeconds * 1_000);
 }
 
 function isConflict(error: unknown): boolean {

@@ -51,6 +51,8 @@ export interface Sight extends PactoSource {
    * returns.
    */
   onWake(listener: WakeListener): void;
+  /** One listener, called when the status of a Pacto is another one, whoever wrote it. */
+  onStatus(listener: (key: PactoKey) => void): void;
   /** Resolves once every kind was read or is known not to be readable. */
   readonly ready: Promise<void>;
   /** What is not read yet; undefined from then on for good. */
@@ -74,6 +76,7 @@ class ClusterSight implements Sight {
   readonly #ready = Promise.withResolvers<void>();
   #isReady = false;
   #wake: WakeListener = () => undefined;
+  #restated: (key: PactoKey) => void = () => undefined;
 
   constructor(options: SightOptions) {
     this.#options = options;
@@ -133,6 +136,10 @@ class ClusterSight implements Sight {
     this.#wake = listener;
   }
 
+  onStatus(listener: (key: PactoKey) => void): void {
+    this.#restated = listener;
+  }
+
   unsynced(): string | undefined {
     if (this.#isReady) return undefined;
     for (const [kind, watched] of this.#kinds)
@@ -186,7 +193,10 @@ class ClusterSight implements Sight {
   #pactoChanged({ type, object, before }: Change): void {
     const key = nameOf(object.metadata);
     if (type === 'deleted') this.#interests.forget(key);
-    if (before !== undefined && wishOf(before) === wishOf(object)) return;
+    if (before !== undefined && wishOf(before) === wishOf(object)) {
+      if (!isDeepStrictEqual(before['status'], object['status'])) this.#restated(key);
+      return;
+    }
     this.#wake(key, PACTO.kind);
   }
 

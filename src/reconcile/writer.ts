@@ -33,22 +33,32 @@ export class Writer {
   /**
    * @param object the Pacto as it was read for this look.
    * @param isOwed the status is old enough to be written although nothing changed.
+   * @param onWritten told of the Pacto as it is then, before anything is said of it.
    * @throws GateError as Cluster.replaceStatus: GATE_CLUSTER_CONFLICT where somebody else has written meanwhile.
    */
   async write(
     object: KubeObject,
     result: PassResult,
-    { isOwed, signal }: { readonly isOwed: boolean; readonly signal: AbortSignal },
+    {
+      isOwed,
+      signal,
+      onWritten,
+    }: {
+      readonly isOwed: boolean;
+      readonly signal: AbortSignal;
+      readonly onWritten?: (object: KubeObject) => void;
+    },
   ): Promise<'written' | 'unchanged'> {
     const revised = await this.#revision(result, signal);
     const status = withRevision(result, revised);
     const isRevised = status.currentRevision !== result.pacto.status.currentRevision;
     if (!result.changed && !isRevised && !isOwed) return 'unchanged';
-    await this.#options.writes.replaceStatus(
+    const written = await this.#options.writes.replaceStatus(
       PACTO,
       { ...object, status },
       { signal, fieldManager: FIELD_MANAGER },
     );
+    onWritten?.(written);
     for (const event of result.events) await this.#options.events.say(result.pacto, event, signal);
     return 'written';
   }
