@@ -90,11 +90,17 @@ class LeaseLeader implements Leader {
     const { clock, random } = this.#options;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
+      // A process that stood still may renew once more: what it was told meanwhile it did not heed, so that term is over.
+      this.#endLate();
       await this.#attempt(signal);
-      if (this.#term !== undefined && !this.leads()) this.#end('the Lease was not renewed in time');
+      this.#endLate();
       const waitMs = this.#term === undefined ? RETRY_MS * (1 + random() * JITTER) : RETRY_MS;
       await sleep(clock, waitMs, signal).catch(() => undefined);
     }
+  }
+
+  #endLate(): void {
+    if (this.#term !== undefined && !this.leads()) this.#end('the Lease was not renewed in time');
   }
 
   /** Never rejects. */

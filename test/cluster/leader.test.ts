@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
 import type { Cluster } from '../../src/cluster/cluster.ts';
 import { CONFIG_MAP, LEASE } from '../../src/cluster/kinds.ts';
 import { createMemoryCluster, type MemoryCluster } from '../../src/cluster/memory.ts';
@@ -16,7 +17,7 @@ interface Candidate {
 }
 
 function candidate(
-  clock: FakeClock,
+  clock: Clock,
   cluster: Pick<Cluster, 'get' | 'create' | 'replace'>,
   identity: string,
 ): Candidate {
@@ -127,6 +128,29 @@ describe('leader', () => {
     await clock.advance(20_000);
     await stopping;
     await stop(clock, two);
+  });
+
+  it('begins another term where it stood still for longer than it may lead', async () => {
+    const clock = new FakeClock();
+    const cluster = createMemoryCluster({ clock });
+    // Its timers come late: what it is told meanwhile finds it not leading.
+    const stood = { forMs: 0 };
+    const slow: Clock = {
+      now: () => clock.now() + stood.forMs,
+      monotonic: () => clock.monotonic() + stood.forMs,
+      setTimer: (delayMs, run) => clock.setTimer(delayMs, run),
+    };
+    const one = candidate(slow, cluster, 'one');
+    await clock.advance(0);
+    const term = one.leader.term();
+    stood.forMs = 12_000;
+    expect(one.leader.leads()).toBe(false);
+    await clock.advance(2_000);
+    expect(one.leader.leads()).toBe(true);
+    expect(one.changes).toEqual([true, false, true]);
+    expect(term?.aborted).toBe(true);
+    expect(one.leader.term()?.aborted).toBe(false);
+    await stop(clock, one);
   });
 
   it('loses the Lease to whoever wrote it meanwhile', async () => {
