@@ -8,6 +8,8 @@ import type { Clock, Timer } from '../clock.ts';
 export type Priority = 'demand' | 'change' | 'timer';
 
 const PRIORITIES: readonly Priority[] = ['demand', 'change', 'timer'];
+/** Every so many turns the last come first: under a storm of changes the time of an absence must still run out. */
+const LAST_FIRST = 8;
 /** controller-runtime's own: doubled for each failure in a row. */
 const BACKOFF_LEAST_MS = 50;
 const BACKOFF_MOST_MS = 5 * 60_000;
@@ -51,6 +53,7 @@ export class Queue {
   readonly #work = new Set<Promise<void>>();
   #timer: Timer | undefined;
   #timerMs = Number.POSITIVE_INFINITY;
+  #turns = 0;
   #done = 0;
   #failed = 0;
 
@@ -139,7 +142,8 @@ export class Queue {
   }
 
   #take(): string | undefined {
-    for (const priority of PRIORITIES) {
+    this.#turns += 1;
+    for (const priority of this.#turns % LAST_FIRST === 0 ? PRIORITIES.toReversed() : PRIORITIES) {
       const waiting = this.#waiting.get(priority);
       const [key] = waiting ?? [];
       if (key === undefined) continue;

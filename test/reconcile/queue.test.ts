@@ -79,6 +79,20 @@ describe('a key in the queue', () => {
     expect(begun).toEqual(['first', 'asked', 'due', 'changed']);
   });
 
+  it('that is merely due has its turn under a storm of changes', async () => {
+    const { queue, begun, end } = bench({ workers: 1 });
+    queue.add('due', 'timer');
+    queue.add('due too', 'timer');
+    await end('due');
+    queue.add('due', 'timer');
+    for (let turn = 0; turn < 20; turn++) {
+      queue.add(`change ${String(turn)}`, 'change');
+      await end(begun.at(-1) ?? '');
+    }
+    expect(begun.slice(2)).toContain('due');
+    expect(begun.filter((key) => key.startsWith('change')).length).toBeGreaterThan(15);
+  });
+
   it('leaves other keys their workers', () => {
     const { queue, begun } = bench({ workers: 3 });
     for (const key of ['slow', 'a', 'b', 'c']) queue.add(key, 'change');
