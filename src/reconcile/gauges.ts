@@ -1,14 +1,16 @@
 /** What the gauges say of a Pacto, from its status alone: any process that reads it says the same. */
 import type { PactoFacts } from '../metrics-pactos.ts';
-import type { Pacto } from './api/pacto.ts';
+import type { Pacto, StatusReadiness } from './api/pacto.ts';
 
 export function gaugeFacts({ namespace, name, status }: Pacto): PactoFacts {
   return { namespace, name, status: status.contractStatus, readiness: readinessFacts(status) };
 }
 
-function readinessFacts({ readiness }: Pacto['status']): PactoFacts['readiness'] {
-  if (readiness === undefined) return undefined;
-  const { score, passing, expired, doneCount, partialCount, notDoneCount, deferredCount } = readiness;
+function readinessFacts(status: Pacto['status']): PactoFacts['readiness'] {
+  const readiness: unknown = status.readiness;
+  if (typeof readiness !== 'object' || readiness === null || Array.isArray(readiness)) return undefined;
+  const { score, passing, expired, doneCount, partialCount, notDoneCount, deferredCount } =
+    readiness as StatusReadiness;
   return {
     score: numberOf(score),
     passing: passing === true,
