@@ -14,7 +14,7 @@ import {
 } from './app/listeners.ts';
 import type { ApiListener } from './app/api-listener.ts';
 import type { AppParts } from './app/parts.ts';
-import type { ReconcilerPart } from './app/reconciler.ts';
+import type { ReconcilerPart } from './app/reconciler-part.ts';
 import { openState, type State } from './app/state.ts';
 import type { Config } from './config.ts';
 import { GateError, messageOf } from './errors.ts';

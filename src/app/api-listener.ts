@@ -1,6 +1,6 @@
 /** The API of a reconciler: verdicts for whoever may read them, and events from outside (design §5). */
 import type { ListenerParts } from './listeners.ts';
-import type { ReconcilerPart } from './reconciler.ts';
+import type { ReconcilerPart } from './reconciler-part.ts';
 import { followSecret } from './secret-file.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Config } from '../config.ts';

@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { AppParts } from './parts.ts';
-import { openLooking, type Looking, type LookingSources } from './looking.ts';
+import { openLooking, type Looking } from './looking.ts';
+import { startLiveReconciler } from './reconciler-live.ts';
+import type { ReconcilerPart, ReconcilerSources } from './reconciler-part.ts';
 import { leaseNamespaceOf, observeSettings } from './reconciler-settings.ts';
 import { reportWatch, watchFacts } from './watch.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -11,11 +13,10 @@ import type { KubeObject } from '../cluster/objects.ts';
 import { startLeader, writesOfLeader, type Leader } from '../cluster/leader.ts';
 import type { Config } from '../config.ts';
 import type { PactoFacts, ReconcilerFacts } from '../metrics-pactos.ts';
-import type { Metrics, WatchFacts } from '../metrics.ts';
 import { CONTRACT_STATUSES } from '../policies/contract/status-ladder.ts';
 import { readPacto } from '../reconcile/api/read-pacto.ts';
 import { EventRecorder } from '../reconcile/event-recorder.ts';
-import { createEventSink, type EventSink } from '../reconcile/event-sink.ts';
+import { createEventSink } from '../reconcile/event-sink.ts';
 import { gaugeFacts } from '../reconcile/gauges.ts';
 import { RECONCILER_LEASE } from '../reconcile/lease.ts';
 import { createMirrorRunner } from '../reconcile/mirror-runner.ts';
@@ -29,24 +30,19 @@ import { Writer } from '../reconcile/writer.ts';
 
 const FIELD_MANAGER = 'pacto-gate';
 
-export interface ReconcilerPart {
-  readonly verdicts: Verdicts;
-  readonly events: EventSink;
-  /** For readiness: what is not read yet. */
-  unsynced(): string | undefined;
-  watches(): readonly WatchFacts[];
-  observe(metrics: Metrics): void;
-  /** Nobody looks at anything, and nothing waits for it but time. */
-  isIdle(): boolean;
-  stop(): Promise<void>;
-}
-
-export interface ReconcilerSources extends LookingSources {
-  readonly cluster: Cluster;
-}
-
-/** Starts it: it watches at once, and writes once everything is read and it leads. */
+/** Starts it: with watches, or with reads of the moment. */
 export function startReconcilerPart(
+  config: Config,
+  parts: AppParts,
+  sources: ReconcilerSources,
+): ReconcilerPart {
+  return config.state === 'live'
+    ? startLiveReconciler(config, parts, sources)
+    : startWatchingReconciler(config, parts, sources);
+}
+
+/** It watches at once, and writes once everything is read and it leads. */
+function startWatchingReconciler(
   config: Config,
   parts: AppParts,
   sources: ReconcilerSources,
@@ -126,7 +122,7 @@ function startWriting({ config, parts, cluster, looking, sight }: WritingParts):
     clock,
     intervalMs: config.reconciler.mirrorSeconds * 1_000,
     log,
-    onOverwritten(key) {
+    onNew(key) {
       looking.forget(repositoryOf(readPacto(sight.get(key) ?? NOBODY).spec.contractRef.oci));
       reconciler.wake(key, 'change');
     },
@@ -188,7 +184,7 @@ function answering({
     stabilizationMs: config.reconciler.stabilizationSeconds * 1_000,
   });
   const events = createEventSink({
-    pactos: sight,
+    pactos: () => Promise.resolve(pactosOf(sight)),
     wake: (key) => writing.wake(key),
     forget: (repository) => looking.forget(repository),
     clock,
@@ -221,6 +217,10 @@ function lead(
     },
     onError: (error) => log.warn('lease of the reconciler not renewed', { err: error }),
   });
+}
+
+function pactosOf(sight: Sight): readonly KubeObject[] {
+  return [...sight.keys()].flatMap((key) => sight.get(key) ?? []);
 }
 
 /** Of several reconcilers the one that writes says what is: else each verdict would count as often as there are. */

@@ -57,6 +57,11 @@ const COMMANDS: readonly Entry[] = [
     load: () => import('./verdict.ts'),
   },
   {
+    path: ['reconcile'],
+    summary: 'look at Pactos of a cluster once, write what came of it, and end',
+    load: () => import('./reconcile.ts'),
+  },
+  {
     path: ['contract', 'show'],
     summary: 'show what a contract says',
     load: () => import('./contract-show.ts'),

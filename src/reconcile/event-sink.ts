@@ -3,9 +3,10 @@
  * it says is never believed (design §5).
  */
 import type { Clock } from '../clock.ts';
+import { PACTO } from '../cluster/kinds.ts';
 import type { KubeObject } from '../cluster/objects.ts';
 import { repositoryOf } from './observe/dependency-repository.ts';
-import { keyText, type PactoKey, type PactoSource, type WakeListener } from './wake.ts';
+import { keyText, type PactoKey, type WakeListener } from './wake.ts';
 
 /** One wake a key within this time: a sender that repeats itself costs one look. */
 const QUIET_MS = 5_000;
@@ -18,13 +19,14 @@ export interface ObjectHint {
 
 export interface EventSink {
   /** Something was pushed to a repository. @returns how many Pactos are woken. */
-  repository(reference: string): number;
+  repository(reference: string): Promise<number>;
   /** Something happened to an object. @returns how many Pactos are woken. */
-  object(hint: ObjectHint): number;
+  object(hint: ObjectHint): Promise<number>;
 }
 
 export interface EventSinkOptions {
-  readonly pactos: PactoSource;
+  /** All that there are; throws as Cluster.list. */
+  readonly pactos: () => Promise<readonly KubeObject[]>;
   readonly wake: WakeListener;
   /** What is kept of a repository counts no more. */
   readonly forget: (repository: string) => void;
@@ -45,28 +47,25 @@ export function createEventSink({ pactos, wake, forget, clock }: EventSinkOption
     wake(key, reason);
     return true;
   };
-  const wakeAll = (isMeant: (pacto: KubeObject) => boolean, reason: string): number => {
-    let woken = 0;
-    for (const key of pactos.keys()) {
-      const pacto = pactos.get(key);
-      if (pacto !== undefined && isMeant(pacto) && wakeOnce(key, reason)) woken += 1;
-    }
-    return woken;
+  const wakeAll = async (isMeant: (pacto: KubeObject) => boolean, reason: string): Promise<number> => {
+    const meant = (await pactos()).filter(isMeant);
+    return meant.filter(({ metadata }) => {
+      const { namespace = '', name = '' } = metadata;
+      return wakeOnce({ namespace, name }, reason);
+    }).length;
   };
   return {
-    repository(reference) {
+    async repository(reference) {
       const repository = repositoryOf(reference);
       if (repository === '') return 0;
       forget(repository);
-      return wakeAll((pacto) => repositoryOf(sourceOf(pacto)) === repository, 'registry event');
+      return await wakeAll((pacto) => repositoryOf(sourceOf(pacto)) === repository, 'registry event');
     },
-    object({ kind, namespace, name }) {
-      if (kind === 'Pacto')
-        return pactos.get({ namespace, name }) !== undefined && wakeOnce({ namespace, name }, 'event')
-          ? 1
-          : 0;
-      return wakeAll(
-        (pacto) => pacto.metadata.namespace === namespace && namesOf(pacto).has(name),
+    async object({ kind, namespace, name }) {
+      const isMeant = (pacto: KubeObject): boolean =>
+        kind === PACTO.kind ? pacto.metadata.name === name : namesOf(pacto).has(name);
+      return await wakeAll(
+        (pacto) => pacto.metadata.namespace === namespace && isMeant(pacto),
         `event of a ${WELL_KNOWN.has(kind) ? kind : 'foreign kind'}`,
       );
     },
@@ -75,6 +74,7 @@ export function createEventSink({ pactos, wake, forget, clock }: EventSinkOption
 
 /** Others are not repeated in the log: whoever sends events chooses them. */
 const WELL_KNOWN: ReadonlySet<string> = new Set([
+  PACTO.kind,
   'Kustomization',
   'HelmRelease',
   'OCIRepository',

@@ -175,7 +175,7 @@ describe('of two reconcilers', () => {
     await first.settle();
     const second = run(cluster, clock, config);
     await second.settle();
-    expect(second.part.events.object({ kind: 'Deployment', namespace: 'shop', name: 'cart' })).toBe(1);
+    expect(await second.part.events.object({ kind: 'Deployment', namespace: 'shop', name: 'cart' })).toBe(1);
     await second.settle();
     await first.settle();
     const pacto = await cluster.get(PACTO, KEY);

@@ -1,7 +1,8 @@
 /** The reconciler as the program runs it, over a cluster in memory and under a turned clock. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openMetrics } from '../../src/app/metrics.ts';
-import { startReconcilerPart, type ReconcilerPart } from '../../src/app/reconciler.ts';
+import type { ReconcilerPart } from '../../src/app/reconciler-part.ts';
+import { startReconcilerPart } from '../../src/app/reconciler.ts';
 import type { Cluster } from '../../src/cluster/cluster.ts';
 import { PACTO } from '../../src/cluster/kinds.ts';
 import type { KubeObject } from '../../src/cluster/objects.ts';

@@ -72,7 +72,7 @@ async function accept(
 ): Promise<FastifyReply> {
   let woken = 0;
   for (const hint of hints)
-    woken += 'repository' in hint ? sink.repository(hint.repository) : sink.object(hint.object);
+    woken += await ('repository' in hint ? sink.repository(hint.repository) : sink.object(hint.object));
   return await reply
     .code(202)
     .headers({ 'content-type': 'application/json; charset=utf-8' })

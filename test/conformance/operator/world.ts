@@ -1,6 +1,7 @@
 /** A cluster, a registry and probe targets for one scenario, and the real reconciler over them under a turned clock. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { startReconcilerPart, type ReconcilerPart } from '../../../src/app/reconciler.ts';
+import type { ReconcilerPart } from '../../../src/app/reconciler-part.ts';
+import { startReconcilerPart } from '../../../src/app/reconciler.ts';
 import { createMemoryCluster, type MemoryCluster } from '../../../src/cluster/memory.ts';
 import { EVENT, PACTO, PACTO_REVISION, type Kind } from '../../../src/cluster/kinds.ts';
 import * as kinds from '../../../src/cluster/kinds.ts';
