@@ -3,9 +3,13 @@ import { sleep, type Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Pacto } from './api/pacto.ts';
 import { readPacto } from './api/read-pacto.ts';
+import { plainReference } from './contract-source.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { isMirrored, mirror, type MirrorParts } from './mirror.ts';
+import type { RevisionPlan } from './pass.ts';
+import { sourceOf } from './revision.ts';
 import type { Sight } from './sight.ts';
+import { resolutionPolicyOf } from './status.ts';
 import type { PactoKey } from './wake.ts';
 import type { Writer } from './writer.ts';
 
@@ -19,8 +23,8 @@ export interface MirrorRunnerOptions extends MirrorParts {
   readonly clock: Clock;
   readonly intervalMs: number;
   readonly log: Log;
-  /** A tag names something else: whoever follows it should look. */
-  readonly onOverwritten: (key: PactoKey) => void;
+  /** The tag that a Pacto follows names something else, or there is a new one where it follows the latest: it should look. */
+  readonly onNew: (key: PactoKey) => void;
 }
 
 export interface MirrorRunner {
@@ -83,7 +87,9 @@ class Runner implements MirrorRunner {
       for (let key = keys.shift(); key !== undefined && !signal.aborted; key = keys.shift())
         await this.#one(key, signal);
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    // All of them have ended when this one has, also where the term ended first.
+    await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+    signal.throwIfAborted();
   }
 
   /** Never rejects but with the signal's reason: one repository stands in the way of no other. */
@@ -100,15 +106,22 @@ class Runner implements MirrorRunner {
   }
 
   async #mirror(pacto: Pacto, signal: AbortSignal): Promise<void> {
-    const { source, reader, sight, clock, writer, events, onOverwritten } = this.#options;
+    const { source, reader, sight, clock, writer, events, onNew } = this.#options;
     const options = { view: sight.glance(), signal, nowMs: clock.now() };
     const { revisions, failure } = await mirror(pacto, { source, reader }, options);
+    let isNew = false;
     for (const { plan, event } of revisions) {
-      const isThere = await writer.ensure(pacto, plan, signal);
-      if (!isThere || event === undefined) continue;
-      await events.say(pacto, event, signal);
-      onOverwritten(pacto);
+      if (!(await writer.ensure(pacto, plan, signal))) continue;
+      if (event !== undefined) await events.say(pacto, event, signal);
+      isNew ||= (event !== undefined || plan.existing === undefined) && isFollowed(pacto, plan);
     }
+    if (isNew) onNew(pacto);
     if (failure !== undefined) await events.say(pacto, failure, signal);
   }
+}
+
+/** Whoever names a tag has nothing to do with any other. */
+function isFollowed({ spec: { contractRef } }: Pacto, { object }: RevisionPlan): boolean {
+  if (resolutionPolicyOf(contractRef) === 'Latest') return true;
+  return sourceOf(object).oci === plainReference(contractRef.oci);
 }

@@ -10,7 +10,7 @@ interface Bench {
   readonly begun: string[];
   readonly failures: (readonly [string, number])[];
   /** Ends the work on a key; with an error it fails. */
-  end(key: string, error?: unknown): Promise<void>;
+  readonly end: (key: string, error?: unknown) => Promise<void>;
 }
 
 function bench(options: Partial<QueueOptions> = {}): Bench {
