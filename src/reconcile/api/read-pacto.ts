@@ -6,6 +6,8 @@ import type { Pacto, PactoSpec, PactoStatus } from './pacto.ts';
 
 /** operator.md §1.1.1, and §3.2 step 20 for a senseless one. */
 const DEFAULT_INTERVAL_SECONDS = 300;
+/** An int32; not every API server refuses what is none (1.29 takes it). */
+const LONGEST_INTERVAL_SECONDS = 2 ** 31 - 1;
 /** Of each list; the CRD has no bound. */
 const ENTRIES = 1_000;
 
@@ -54,7 +56,7 @@ const spec = z.object({
       configurations: listOf(z.object({ name: z.string(), values: z.record(z.string(), z.string()) })),
     })
     .catch({ configurations: [] }),
-  checkIntervalSeconds: z.int().min(1).catch(DEFAULT_INTERVAL_SECONDS),
+  checkIntervalSeconds: z.int().min(1).max(LONGEST_INTERVAL_SECONDS).catch(DEFAULT_INTERVAL_SECONDS),
 });
 
 const condition = z.object({
