@@ -15,7 +15,7 @@ const NOW = '2026-12-01T10:00:00Z';
 interface World {
   readonly clock: FakeClock;
   readonly cluster: MemoryCluster;
-  look(): Promise<OnceAnswer | undefined>;
+  readonly look: () => Promise<OnceAnswer | undefined>;
 }
 
 async function world(): Promise<World> {

@@ -56,7 +56,7 @@ async function turnReady(cluster: MemoryCluster, ready: boolean): Promise<void> 
   await cluster.replace(ENDPOINT_SLICE, {
     ...rest,
     metadata: { ...metadata, ...now?.metadata },
-  } as KubeObject);
+  });
 }
 
 interface StatusShape {
@@ -65,7 +65,8 @@ interface StatusShape {
 }
 
 async function statusOf(cluster: MemoryCluster): Promise<StatusShape> {
-  return ((await cluster.get(PACTO, KEY))?.['status'] ?? {}) as StatusShape;
+  const pacto = await cluster.get(PACTO, KEY);
+  return pacto?.['status'] ?? {};
 }
 
 /** Without versions, and without times but those of the streaks. */
@@ -111,8 +112,7 @@ describe('a reconciler that dies', () => {
       const now = await statusOf(world.cluster);
       // A streak that was written goes on from where it began.
       const [streak] = before.observationWindows ?? [];
-      if (streak !== undefined) expect(now.observationWindows).toEqual([streak]);
-      else expect(now.observationWindows).toHaveLength(1);
+      expect(now.observationWindows).toEqual([streak ?? now.observationWindows?.[0]]);
       const reached = JSON.stringify(await state(world.cluster)).replaceAll(
         /"firstObservedNegativeAt":"[^"]*"/g,
         '',
@@ -180,7 +180,7 @@ describe('of two reconcilers', () => {
     await first.settle();
     const pacto = await cluster.get(PACTO, KEY);
     expect(pacto?.metadata.annotations).toHaveProperty(['gate.pacto.trianalab.io/requested-at']);
-    expect(first.lines.filter(({ message }) => message === 'woken').at(-1)?.fields.kind).toBe('Pacto');
+    expect(first.lines.findLast(({ message }) => message === 'woken')?.fields.kind).toBe('Pacto');
     await Promise.all([first.stop(), second.stop()]);
   });
 });

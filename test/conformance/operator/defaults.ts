@@ -50,7 +50,11 @@ function template(value: unknown): Fields {
 }
 
 function container(one: Fields): Fields {
-  return { ...one, ports: listOf(one['ports']).map((port) => ({ protocol: 'TCP', ...port })) };
+  return { ...one, ports: listOf(one['ports']).map(withProtocol) };
+}
+
+function withProtocol(port: Fields): Fields {
+  return { protocol: 'TCP', ...port };
 }
 
 function servicePort(port: Fields): Fields {

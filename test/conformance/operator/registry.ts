@@ -25,13 +25,13 @@ interface Stored {
 
 /** Pushed bundles keep the digests that they were recorded with: what they are of is nothing of Pacto's. */
 export class RecordedRegistry implements PullClient {
-  readonly #tags = new Map<string, Map<string, string>>();
-  readonly #stored = new Map<string, Stored>();
+  readonly #tags: Map<string, Map<string, string>>;
+  readonly #stored: Map<string, Stored>;
   readonly #credential: Credential | undefined;
-  readonly #shared: RecordedRegistry;
 
   constructor(shared?: RecordedRegistry, credential?: Credential) {
-    this.#shared = shared ?? this;
+    this.#tags = shared?.#tags ?? new Map<string, Map<string, string>>();
+    this.#stored = shared?.#stored ?? new Map<string, Stored>();
     this.#credential = credential;
   }
 
@@ -63,7 +63,7 @@ export class RecordedRegistry implements PullClient {
 
   async tags(repository: Repository): Promise<readonly string[]> {
     this.check(repository);
-    const tags = this.#shared.#tags.get(nameOf(repository));
+    const tags = this.#tags.get(nameOf(repository));
     if (tags === undefined) throw notFound();
     return [...tags.keys()];
   }
@@ -71,15 +71,15 @@ export class RecordedRegistry implements PullClient {
   async resolveTag(reference: RegistryReference): Promise<string> {
     this.check(reference);
     const digest =
-      reference.digest ?? this.#shared.#tags.get(nameOf(reference))?.get(reference.tag ?? 'latest');
-    if (digest === undefined || !this.#shared.#stored.has(digest)) throw notFound();
+      reference.digest ?? this.#tags.get(nameOf(reference))?.get(reference.tag ?? 'latest');
+    if (digest === undefined || !this.#stored.has(digest)) throw notFound();
     return digest;
   }
 
   async manifest(reference: RegistryReference): Promise<Manifest> {
     const digest = await this.resolveTag(reference);
     return {
-      bytes: this.#shared.#stored.get(digest)?.manifest ?? new Uint8Array(),
+      bytes: this.#stored.get(digest)?.manifest ?? new Uint8Array(),
       mediaType: MANIFEST_TYPE,
       digest,
     };
@@ -87,7 +87,7 @@ export class RecordedRegistry implements PullClient {
 
   async *blob(repository: Repository, { digest }: { readonly digest: string }): AsyncGenerator<Uint8Array> {
     this.check(repository);
-    const stored = [...this.#shared.#stored.values()].find(({ layerDigest }) => layerDigest === digest);
+    const stored = [...this.#stored.values()].find(({ layerDigest }) => layerDigest === digest);
     if (stored === undefined) throw notFound();
     yield stored.layer;
   }

@@ -77,7 +77,7 @@ export function endOf({ input, answer }: Scenario): number {
 }
 
 /** `T+34` → 34. */
-export function secondsOf(time: unknown): number {
+function secondsOf(time: unknown): number {
   const found = typeof time === 'string' ? /^T([+-]\d+)$/.exec(time)?.[1] : undefined;
   return found === undefined ? 0 : Number(found);
 }

@@ -12,6 +12,7 @@ import type { RootLog } from '../../../src/log.ts';
 import type { Metrics } from '../../../src/metrics.ts';
 import { createHttpProber } from '../../../src/reconcile/observe/http-prober.ts';
 import { BundleCache } from '../../../src/registry/bundle-cache.ts';
+import { messageOf } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { withDefaults } from './defaults.ts';
 import { RecordedRegistry } from './registry.ts';
@@ -20,7 +21,7 @@ import { startTargets, type ProbeTargets } from './targets.ts';
 
 /** Readiness of the recording counts its days from here. */
 const START_MS = Date.parse('2026-11-30T12:00:00Z');
-export const NAMESPACE = 'ns';
+const NAMESPACE = 'ns';
 /** Nothing is asked there. */
 const SILENT_PORT = 83;
 /** Real time in which something must move on, before the clock is turned all the same. */
@@ -222,7 +223,7 @@ function recordingLog(): { readonly log: RootLog; readonly lines: string[] } {
   const lines: string[] = [];
   const quiet = (): void => undefined;
   const say = (message: string, fields?: { readonly err?: unknown }): void => {
-    lines.push(`${message} ${String(fields?.err ?? '')}`);
+    lines.push(`${message} ${fields?.err === undefined ? '' : messageOf(fields.err)}`);
   };
   const log = { trace: quiet, debug: quiet, info: quiet, warn: say, error: say, fatal: say };
   return { log: { ...log, flush: () => Promise.resolve(), lost: () => 0 } as unknown as RootLog, lines };

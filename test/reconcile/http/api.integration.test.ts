@@ -103,7 +103,7 @@ afterAll(async () => {
 function silent(): Parameters<typeof openApi>[0]['parts']['log'] {
   const nothing = (): void => undefined;
   const log = { debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => log };
-  return { ...log, flush: () => Promise.resolve(), lost: () => 0 } as unknown as ReturnType<typeof silent>;
+  return { ...log, flush: () => Promise.resolve(), lost: () => 0 };
 }
 
 function get(path: string, token?: string): Promise<Answered> {
