@@ -30,8 +30,8 @@ export class RecordedRegistry implements PullClient {
   readonly #credential: Credential | undefined;
 
   constructor(shared?: RecordedRegistry, credential?: Credential) {
-    this.#tags = shared?.#tags ?? new Map<string, Map<string, string>>();
-    this.#stored = shared?.#stored ?? new Map<string, Stored>();
+    this.#tags = shared === undefined ? new Map() : shared.#tags;
+    this.#stored = shared === undefined ? new Map() : shared.#stored;
     this.#credential = credential;
   }
 
@@ -70,8 +70,7 @@ export class RecordedRegistry implements PullClient {
 
   async resolveTag(reference: RegistryReference): Promise<string> {
     this.check(reference);
-    const digest =
-      reference.digest ?? this.#tags.get(nameOf(reference))?.get(reference.tag ?? 'latest');
+    const digest = reference.digest ?? this.#tags.get(nameOf(reference))?.get(reference.tag ?? 'latest');
     if (digest === undefined || !this.#stored.has(digest)) throw notFound();
     return digest;
   }
