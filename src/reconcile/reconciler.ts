@@ -139,6 +139,9 @@ class LeadingReconciler implements Reconciler {
       const result = await this.#look(key, readPacto(object), signal);
       await this.#write(key, object, result, signal);
       this.#queue.addAfter(name, this.#delayMs(result));
+    } catch (error) {
+      // The end of a term is no failure, and that it ended is said once: whoever leads next looks at every Pacto.
+      if (!term.aborted && !isNotLeading(error)) throw error;
     } finally {
       this.#looking.delete(name);
       if (looking.isRestated) this.#restated(key);
@@ -223,6 +226,10 @@ export function isStatusOwed({ status, spec }: Pacto, nowMs: number): boolean {
 
 function isConflict(error: unknown): boolean {
   return error instanceof GateError && error.code === 'GATE_CLUSTER_CONFLICT';
+}
+
+function isNotLeading(error: unknown): boolean {
+  return error instanceof GateError && error.code === 'GATE_NOT_LEADING';
 }
 
 /** Versions of one cluster are numbers that grow (Kubernetes 1.35 makes that official); another uid is another object. */
