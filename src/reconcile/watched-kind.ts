@@ -124,9 +124,8 @@ export class WatchedKind {
     if (refusal !== undefined) throw refusal;
     if (reflector.usable()) return;
     place.hasTurnedAway = true;
-    const state = reflector.synced()
-      ? `our copy is silent for ${String(Math.round(reflector.freshnessMs() / 1_000))} s`
-      : 'they are not read yet';
+    // Without how long: it ends in a status, which would differ at every look.
+    const state = reflector.synced() ? 'our copy has been silent for too long' : 'they are not read yet';
     throw new GateError(
       'GATE_UNSYNCED',
       `${kind.resource} cannot be read: ${state}; check the connection to the API server`,
