@@ -4,7 +4,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { openAdmission, type Admission } from './app/admission.ts';
+import { openAdmission, withoutReviews, type Admission } from './app/admission.ts';
 import {
   metricsListener,
   nobodyVouches,
@@ -30,7 +30,8 @@ import { makeDirectory } from './make-directory.ts';
 
 export interface App {
   readonly urls: {
-    readonly admission: string;
+    /** Of the role webhooks. */
+    readonly admission?: string;
     readonly probes: string;
     readonly metrics?: string;
     /** Of the role reconciler, where anybody could call it. */
@@ -48,8 +49,9 @@ export interface App {
  * Starts everything that the configuration names.
  * @throws GateError for what an operator must mend first (files, ports, certificates); nothing is left running then.
  */
-export async function startApp(config: Config, parts: AppParts): Promise<App> {
+export async function startApp(given: Config, parts: AppParts): Promise<App> {
   const { clock, log } = parts;
+  const config = admits(given) ? given : withoutReviews(given);
   const undo: (() => Promise<void> | void)[] = [];
   const serving = Promise.withResolvers<void>();
   try {
@@ -88,7 +90,7 @@ export async function startApp(config: Config, parts: AppParts): Promise<App> {
     for (const listener of served.listeners) drain.add(listener);
     drain.add({ close: () => closeAll({ admission, state, tls, reconciler, api: served.api }) });
     await publishCa(config, tls);
-    warnOpenAdmission(config, log);
+    if (admits(config)) warnOpenAdmission(config, log);
     for (const [listener, url] of Object.entries(served.urls)) log.info('listening', { listener, url });
     return {
       urls: served.urls,
@@ -100,6 +102,10 @@ export async function startApp(config: Config, parts: AppParts): Promise<App> {
     for (const step of undo.toReversed()) await step();
     throw error;
   }
+}
+
+function admits({ roles }: Config): boolean {
+  return roles.includes('webhooks');
 }
 
 /** Loaded where it is asked for alone: most replicas answer reviews and do nothing else. */
@@ -154,10 +160,10 @@ async function listenAll(parts: ServingParts): Promise<{
 }> {
   const listeners: Listener[] = [];
   try {
-    const admission = await admissionListener(parts);
-    listeners.push(admission);
+    const admission = admits(parts.config) ? await admissionListener(parts) : undefined;
+    if (admission !== undefined) listeners.push(admission);
     // Requests are answered while the rest is made: whoever waits for the probe asks later.
-    const admissionUrl = (await admission.listen()).url;
+    const admissionUrl = (await admission?.listen())?.url;
     const probes = await probesListener(parts, parts.readiness);
     listeners.push(probes);
     const { tls, callers } = parts;
@@ -166,7 +172,7 @@ async function listenAll(parts: ServingParts): Promise<{
     const api = await apiOf(parts);
     if (api !== undefined) listeners.push(api.listener);
     const urls = {
-      admission: admissionUrl,
+      ...(admissionUrl === undefined ? {} : { admission: admissionUrl }),
       probes: (await probes.listen()).url,
       ...(metrics === undefined ? {} : { metrics: (await metrics.listen()).url }),
       ...(api === undefined ? {} : { api: (await api.listener.listen()).url }),

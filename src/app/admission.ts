@@ -26,6 +26,16 @@ export interface Admission {
   close(): Promise<void>;
 }
 
+/** Of a process that answers no review: nothing is read, watched or asked for that a decision would need. */
+export function withoutReviews(config: Config): Config {
+  const { identity, policies } = config;
+  return {
+    ...config,
+    identity: { ...identity, enabled: false },
+    policies: { ...policies, files: [], directory: undefined, sources: [] },
+  };
+}
+
 /**
  * @param served resolves once requests come in
  * @throws GateError as `openPolicies`.

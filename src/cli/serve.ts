@@ -167,10 +167,9 @@ function installerBanner(config: Config, { urls }: InstallerApp): string {
 }
 
 function banner(config: Config, app: App): string {
-  const { urls, webhooks } = app;
-  const width = Math.max(0, ...webhooks.map(({ name }) => name.length));
+  const { urls } = app;
   const rows = [
-    ['pacto-gate serves', urls.admission],
+    ['pacto-gate serves', urls.admission ?? 'no reviews: see roles'],
     ['probes', `${urls.probes}/readyz`],
     ...(urls.metrics === undefined
       ? []
@@ -180,15 +179,22 @@ function banner(config: Config, app: App): string {
     ...(keepsVerdicts(config)
       ? [['verdicts', 'of every Pacto: in its status, the log and the metrics']]
       : []),
+    ...(urls.admission === undefined ? [] : admissionRows(config, app)),
+    ...trust(config, app),
+  ];
+  return `\n${table(rows)}\n`;
+}
+
+function admissionRows(config: Config, { webhooks }: App): string[][] {
+  const width = Math.max(0, ...webhooks.map(({ name }) => name.length));
+  return [
     ...webhooks.map(({ name, path }, index) => [
       index === 0 ? 'enforced' : '',
       `${name.padEnd(width)}  ${path}`,
     ]),
     ...(webhooks.length === 0 ? [['enforced', 'nothing: see identity.enabled']] : []),
     ['callers', CALLERS[config.webhooks.auth](config.webhooks)],
-    ...trust(config, app),
   ];
-  return `\n${table(rows)}\n`;
 }
 
 /** What a caller must show; for curl. */
@@ -209,11 +215,13 @@ function trust(config: Config, app: App): string[][] {
   if (config.tls.certFile !== undefined || app.caBundle === undefined) return [];
   if (file === undefined)
     return [['certificate', 'self-issued, new at each start: set tls.caOutFile to get its CA as a file']];
+  const issued = ['certificate', `self-issued below the CA in ${file}`];
+  if (app.urls.admission === undefined) return [issued];
   const example = join('examples', 'reviews', '02-foreign-lease-renewed.json');
   const path = app.webhooks[0]?.path ?? '';
   const review = existsSync(example) ? example : 'review.json';
   return [
-    ['certificate', `self-issued below the CA in ${file}`],
+    issued,
     [
       'try',
       `curl --cacert ${file} ${SHOWN_BY_CALLER[config.webhooks.auth]}-H 'Content-Type: application/json' -d @${review} ${app.urls.admission}${path}`,

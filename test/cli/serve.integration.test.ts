@@ -12,7 +12,7 @@ import { until } from '../support/conditions.ts';
 import { ask } from '../support/http-client.ts';
 import { fakeTerminal, runCommand, type FakeTerminal } from './run-command.ts';
 
-const PORTS = ['--webhooks-port', '0', '--health-port', '0', '--metrics-port', '0'];
+const PORTS = ['webhooks', 'health', 'metrics', 'api'].flatMap((listener) => [`--${listener}-port`, '0']);
 const QUIET = ['--log-level', 'silent', '--cluster-directory', 'examples/cluster', ...PORTS];
 
 const NO_CLUSTER = ['--log-level', 'silent', '--cluster-source', 'none', ...PORTS];
@@ -94,7 +94,7 @@ describe('serve', () => {
   });
 
   it('says nothing to people in a Pod, and notes variables that nothing reads', async () => {
-    const env = { KUBERNETES_SERVICE_HOST: '10.96.0.1', PACTO_REGISTRY_TOKEN: 'poison' };
+    const env = { KUBERNETES_SERVICE_HOST: '10.96.0.1', OPERATOR_DEPLOYMENT_NAME: 'poison' };
     const terminal = fakeTerminal({ clock: systemClock, env });
     const hosts = ['--webhooks-host', '127.0.0.1'];
     const code = run(['serve', ...QUIET, ...hosts, '--webhooks-drain-seconds', '0'], terminal.around);
@@ -102,7 +102,7 @@ describe('serve', () => {
     terminal.signal('SIGTERM');
     expect(await code).toBe(0);
     expect(terminal.written.err).toBe(
-      'pacto-gate: environment PACTO_REGISTRY_TOKEN: not used, they come with the role reconciler\n',
+      'pacto-gate: environment OPERATOR_DEPLOYMENT_NAME: not used: pacto-gate installs nothing that another object could own\n',
     );
   });
 
@@ -125,6 +125,16 @@ describe('serve', () => {
     expect(ran.err).toContain(
       'this machine has no such address: choose an address of this machine by health.host (--health-host)',
     );
+  });
+
+  it('answers no review without the role webhooks', async () => {
+    const argv = ['--roles', 'reconciler', '--webhooks-drain-seconds', '0'];
+    const { facts, terminal, code } = await served(...argv);
+    expect(Object.keys(facts.urls).toSorted()).toEqual(['metrics', 'probes']);
+    expect(facts.webhooks).toEqual([]);
+    expect((await ask(`${facts.urls.probes}/readyz`)).status).toBe(200);
+    terminal.signal('SIGTERM');
+    expect(await code).toBe(0);
   });
 
   it('starts as its help says, with plain metrics on loopback', async () => {
