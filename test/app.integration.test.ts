@@ -96,7 +96,7 @@ describe('the server', () => {
     expect(metrics).toMatch(/^pacto_gate_build_info\{version="\d+\.\d+\.\d+",/m);
     expect(metrics).toMatch(/^pacto_gate_tls_\w+\{listener="admission"\} \d{10}/m);
     expect((await ask(`${serving.url('probes')}/readyz?verbose`)).text).toBe(
-      '[+]serving ok\n[+]certificate ok\n[+]sync ok\nok\n',
+      '[+]serving ok\n[+]certificate ok\n[+]sync ok\n[+]pactos ok\nok\n',
     );
   });
 

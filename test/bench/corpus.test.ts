@@ -9,7 +9,7 @@ const KIB = 1024;
 const FIXED: Readonly<Record<BodyName, readonly [smallest: number, largest: number, digest: string]>> = {
   'pod-create-4k': [4 * KIB, 4 * KIB, 'b4d018aada46675a'],
   'pod-create-100-containers': [80 * KIB, 100 * KIB, '202abc9e7150815c'],
-  'deployment-update-8k': [16 * KIB, 18 * KIB, '73610a76a385da8b'],
+  'deployment-update-8k': [16 * KIB, 18 * KIB, '5c410c82759a3c83'],
   'lease-update-own': [2 * KIB, 3 * KIB, '3f00529f4dffb4d1'],
   'lease-update-foreign': [2 * KIB, 3 * KIB, 'ab1ee7e0d64e0480'],
   'lease-delete-own': [KIB, 2 * KIB, 'c408d57798cb94e4'],
