@@ -195,6 +195,8 @@ export class ServerStarter {
   ): readonly [string, ...string[]] {
     const flags = {
       ...given,
+      // As a chart runs it: verdicts are kept by another process.
+      roles: 'webhooks',
       'webhooks-host': '127.0.0.1',
       'webhooks-port': String(ports.port),
       'health-port': String(ports.healthPort),
