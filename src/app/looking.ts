@@ -7,7 +7,7 @@ import type { Log } from '../log.ts';
 import { createPass } from '../reconcile/cluster-pass.ts';
 import { ContractReader } from '../reconcile/contract-reader.ts';
 import { createContractSource, type SourceRegistries } from '../reconcile/contract-source.ts';
-import type { MirrorParts } from '../reconcile/mirror.ts';
+import type { MirrorRunnerOptions } from '../reconcile/mirror-runner.ts';
 import { createHttpProber } from '../reconcile/observe/http-prober.ts';
 import type { Prober } from '../reconcile/observe/prober.ts';
 import type { Pass } from '../reconcile/pass.ts';
@@ -25,7 +25,7 @@ export interface LookingSources {
   readonly registries?: () => Promise<SourceRegistries & { close(): Promise<void> }>;
 }
 
-export interface Looking extends MirrorParts {
+export interface Looking extends Pick<MirrorRunnerOptions, 'source' | 'reader'> {
   readonly pass: Pass;
   forget(repository: string): void;
   close(): Promise<void>;
@@ -42,7 +42,15 @@ export function openLooking(
   const prober = sources.prober ?? createHttpProber({ clock });
   let opened: ReturnType<NonNullable<LookingSources['registries']>> | undefined;
   const open = sources.registries ?? (() => openRegistries(config, { clock, cachesOnDisk: false }));
-  const source = createContractSource(() => (opened ??= open()), clock);
+  const openOnce = (): NonNullable<typeof opened> => {
+    opened ??= open().catch((error: unknown) => {
+      // A file that it names may be there at the next look.
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+  const source = createContractSource(openOnce, clock);
   const pass = createPass({
     source,
     reader,
@@ -58,7 +66,8 @@ export function openLooking(
     source,
     reader,
     forget(repository) {
-      void opened?.then(({ cache }) => cache.forget(repository)).catch(() => undefined);
+      // Where nothing is opened nothing was pulled.
+      if (opened !== undefined) source.forget(repository);
     },
     async close() {
       await reader.close();

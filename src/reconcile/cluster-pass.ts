@@ -16,7 +16,7 @@ import {
   runtimeObserved,
   type NewCondition,
 } from './conditions.ts';
-import { validationText, type ReadContract } from './contract-reading.ts';
+import { contractKey, validationText, type ReadContract } from './contract-reading.ts';
 import type { ContractReader } from './contract-reader.ts';
 import type { ContractSource, NoContract, ObtainedContract } from './contract-source.ts';
 import { Due } from './due.ts';
@@ -99,12 +99,8 @@ class Look {
 
   #read(obtained: ObtainedContract): Promise<ReadContract> {
     const { overrides } = this.#pacto.spec;
-    const { text, files, sha256, digest } = obtained;
-    return this.#parts.reader.read(`${sha256} ${digest} ${JSON.stringify(overrides)}`, {
-      text,
-      files,
-      overrides,
-    });
+    const { text, files } = obtained;
+    return this.#parts.reader.read(contractKey(obtained, overrides), { text, files, overrides });
   }
 
   /** Where the revisions cannot be read there is none to make: the one before stays the current one. */

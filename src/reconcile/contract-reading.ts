@@ -32,6 +32,14 @@ export type ReadContract =
       readonly configurationsAsWritten: JsonValue | undefined;
     };
 
+/** Tells a text, its bundle and its overrides from all others. */
+export function contractKey(
+  { sha256, digest }: { readonly sha256: string; readonly digest: string },
+  overrides: readonly ConfigurationOverride[],
+): string {
+  return `${sha256} ${digest} ${JSON.stringify(overrides)}`;
+}
+
 export async function readContractOf(job: ContractJob, schemas: SchemaChecks): Promise<ReadContract> {
   const loaded = load(job.text);
   if (!loaded.ok)

@@ -1,5 +1,6 @@
 /** Where a Pacto's contract comes from: its own text, or a bundle of a registry (operator.md §3.3). */
 import { createHash } from 'node:crypto';
+import { linkSignals } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import type { KubeObject } from '../cluster/objects.ts';
 import { GateError, messageOf, quote } from '../errors.ts';
@@ -8,7 +9,11 @@ import { CONTRACT_FILE, type BundleFiles } from '../policies/contract/bundle-fil
 import type { BundleCache } from '../registry/bundle-cache.ts';
 import type { PullSecret } from '../registry/credentials/pull-secret.ts';
 import { pullBundle, type PullClient } from '../registry/pull.ts';
+import { parseRegistryReference, showReference } from '../registry/reference.ts';
 import type { Pacto } from './api/pacto.ts';
+import { RegistryOutages } from './registry-outages.ts';
+import { shareAnswers } from './shared-answers.ts';
+import { shortText } from './short-text.ts';
 import type { NamespacedName, View } from './view.ts';
 
 export interface ObtainedContract {
@@ -49,11 +54,27 @@ export interface ContractSource {
     pacto: Pick<Pacto, 'namespace' | 'spec'>,
     options: ObtainOptions,
   ): Promise<ObtainedContract | NoContract>;
+  /** For one round of the mirror: Pactos of one repository share what it says of its tags. */
+  round(): MirrorRound;
   /**
-   * The client with which a Pacto's registry is asked.
+   * Somebody pushed there: what its references meant counts no more.
+   * @param repository with or without scheme, tag and digest; one that is none is not known.
+   */
+  forget(repository: string): void;
+}
+
+export interface MirrorRound {
+  /**
+   * How a Pacto's registry is asked.
    * @throws SecretFault where its pull secret cannot be used, GateError for a reference that is none.
    */
-  access(pacto: Pick<Pacto, 'namespace' | 'spec'>, view: Pick<View, 'pullSecret'>): Promise<PullClient>;
+  access(pacto: Pick<Pacto, 'namespace' | 'spec'>, view: Pick<View, 'pullSecret'>): Promise<Access>;
+}
+
+export interface Access {
+  readonly client: PullClient;
+  /** Undefined where the credentials are the Pacto's own. */
+  readonly cache: BundleCache | undefined;
 }
 
 export interface SourceRegistries {
@@ -66,6 +87,7 @@ export interface SourceRegistries {
 /** A registry that takes longer says so at the next look: nobody's verdict waits for it for minutes. */
 const PULL_MS = 30_000;
 const MESSAGE_LENGTH = 1_024;
+const LOGIN = 'a reference holds no credentials: take them out, change them, and name a pull secret';
 
 /** What of a registry's faults says something of what was asked for, and not of the registry. */
 const BROKEN: ReadonlySet<string> = new Set(['GATE_REGISTRY_REFERENCE', 'GATE_BUNDLE_INVALID']);
@@ -75,18 +97,113 @@ export function createContractSource(
   registries: () => Promise<SourceRegistries>,
   clock: Clock,
 ): ContractSource {
-  return {
-    async obtain(pacto, options) {
-      const { oci, inline } = pacto.spec.contractRef;
-      if (inline !== undefined && inline !== '') return inlineContract(inline);
-      if (oci === '')
-        return broken(
-          'no contract source specified: set either spec.contractRef.oci or spec.contractRef.inline',
-        );
-      return await fromRegistry(pacto, { open: registries, clock }, options);
-    },
-    access: async (pacto, view) => (await accessOf(pacto, registries, view)).client,
-  };
+  return new Source(registries, clock);
+}
+
+class Source implements ContractSource {
+  readonly #open: () => Promise<SourceRegistries>;
+  readonly #clock: Clock;
+  readonly #outages: RegistryOutages;
+
+  constructor(open: () => Promise<SourceRegistries>, clock: Clock) {
+    this.#open = open;
+    this.#clock = clock;
+    this.#outages = new RegistryOutages(clock);
+  }
+
+  async obtain(
+    pacto: Pick<Pacto, 'namespace' | 'spec'>,
+    options: ObtainOptions,
+  ): Promise<ObtainedContract | NoContract> {
+    const { oci, inline } = pacto.spec.contractRef;
+    if (inline !== undefined && inline !== '') return inlineContract(inline);
+    if (oci === '')
+      return broken(
+        'no contract source specified: set either spec.contractRef.oci or spec.contractRef.inline',
+      );
+    return await this.#fromRegistry(pacto, options);
+  }
+
+  round(): MirrorRound {
+    let shared: PullClient | undefined;
+    return {
+      access: async (pacto, view) => {
+        const access = await this.#access(pacto, view);
+        if (access.cache === undefined) return access;
+        shared ??= shareAnswers(access.client, this.#clock);
+        return { ...access, client: shared };
+      },
+    };
+  }
+
+  forget(repository: string): void {
+    let name: string;
+    try {
+      const parsed = parseRegistryReference(plainReference(repository));
+      name = showReference({ registry: parsed.registry, repository: parsed.repository });
+    } catch {
+      // Nothing was ever pulled from what is no repository.
+      return;
+    }
+    // Where registries cannot be opened nothing is kept, and who asks is told why.
+    this.#open().then(
+      ({ cache }) => cache.forget(name),
+      () => undefined,
+    );
+  }
+
+  async #fromRegistry(
+    pacto: Pick<Pacto, 'namespace' | 'spec'>,
+    { view, signal }: ObtainOptions,
+  ): Promise<ObtainedContract | NoContract> {
+    const reference = plainReference(pacto.spec.contractRef.oci);
+    const limit = linkSignals([signal]);
+    const timer = this.#clock.setTimer(PULL_MS, () => {
+      limit.abort(new Error(`the registry took longer than ${String(PULL_MS / 1_000)} s`));
+    });
+    try {
+      const { client, cache } = await this.#access(pacto, view);
+      const pulled = await pullBundle(client, reference, {
+        // It is read apart, and off this thread where it is large.
+        readContract: () => ({ ok: true, name: '', version: '', pactoVersion: '' }),
+        chooseTag: (tags) => bestTag(tags),
+        ...(cache !== undefined && { cache }),
+        signal: limit.signal,
+      });
+      const text = pulled.files.get(CONTRACT_FILE) ?? new Uint8Array();
+      return {
+        ok: true,
+        text,
+        sha256: sha256(text),
+        files: pulled.files,
+        resolvedRef: pulled.ref,
+        digest: pulled.digest,
+      };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof SecretFault) return { ...unavailable(error.message), isOfSecret: true };
+      const message = `failed to pull ${shownReference(reference)}: ${messageOf(error)}`;
+      return isUnavailable(error) ? unavailable(message) : broken(message);
+    } finally {
+      timer.cancel();
+      limit.release();
+    }
+  }
+
+  async #access(
+    { namespace, spec }: Pick<Pacto, 'namespace' | 'spec'>,
+    view: Pick<View, 'pullSecret'>,
+  ): Promise<Access> {
+    const { pullSecretRef, oci } = spec.contractRef;
+    if (hasLogin(plainReference(oci))) throw new GateError('GATE_REGISTRY_REFERENCE', LOGIN);
+    const registries = await this.#open();
+    if (pullSecretRef === undefined)
+      return { client: this.#outages.guard(registries.client), cache: registries.cache };
+    const secret = { namespace, name: pullSecretRef };
+    const client = await withSecret(registries, secret, plainReference(oci), view);
+    // What its own credentials open is not for everybody (operator.md §3.3).
+    return { client: this.#outages.guard(client), cache: undefined };
+  }
 }
 
 function inlineContract(inline: string): ObtainedContract {
@@ -94,76 +211,22 @@ function inlineContract(inline: string): ObtainedContract {
   return { ok: true, text, sha256: sha256(text), files: undefined, resolvedRef: '', digest: '' };
 }
 
-async function fromRegistry(
-  pacto: Pick<Pacto, 'namespace' | 'spec'>,
-  { open, clock }: { readonly open: () => Promise<SourceRegistries>; readonly clock: Clock },
-  { view, signal }: ObtainOptions,
-): Promise<ObtainedContract | NoContract> {
-  const reference = plainReference(pacto.spec.contractRef.oci);
-  const limit = new AbortController();
-  const timer = clock.setTimer(PULL_MS, () => {
-    limit.abort(new Error(`the registry took longer than ${String(PULL_MS / 1_000)} s`));
-  });
-  try {
-    const access = await accessOf(pacto, open, view);
-    const pulled = await pullBundle(access.client, reference, {
-      // It is read apart, and off this thread where it is large.
-      readContract: () => ({ ok: true, name: '', version: '', pactoVersion: '' }),
-      chooseTag: (tags) => bestTag(tags),
-      ...(access.cache !== undefined && { cache: access.cache }),
-      signal: AbortSignal.any([signal, limit.signal]),
-    });
-    const text = pulled.files.get(CONTRACT_FILE) ?? new Uint8Array();
-    return {
-      ok: true,
-      text,
-      sha256: sha256(text),
-      files: pulled.files,
-      resolvedRef: pulled.ref,
-      digest: pulled.digest,
-    };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof SecretFault) return { ...unavailable(error.message), isOfSecret: true };
-    const message = `failed to pull ${quote(reference)}: ${messageOf(error)}`;
-    return isUnavailable(error) ? unavailable(message) : broken(message);
-  } finally {
-    timer.cancel();
-  }
-}
-
 /** Whether a fault is of the registry or of the way to it, and says nothing of what was asked for (operator.md §3.2, step 6). */
 export function isUnavailable(error: unknown): boolean {
   return !(error instanceof GateError && BROKEN.has(error.code));
 }
 
-interface Access {
-  readonly client: PullClient;
-  readonly cache: BundleCache | undefined;
-}
-
-async function accessOf(
-  { namespace, spec }: Pick<Pacto, 'namespace' | 'spec'>,
-  open: () => Promise<SourceRegistries>,
-  view: Pick<View, 'pullSecret'>,
-): Promise<Access> {
-  const { pullSecretRef, oci } = spec.contractRef;
-  const registries = await open();
-  if (pullSecretRef === undefined) return { client: registries.client, cache: registries.cache };
-  return await withSecret(registries, { namespace, name: pullSecretRef }, plainReference(oci), view);
-}
-
-/** With credentials of its own a pull shares nothing: what they open is not for everybody (operator.md §3.3). */
+/** @throws SecretFault, GateError GATE_REGISTRY_REFERENCE. */
 async function withSecret(
   registries: SourceRegistries,
   name: NamespacedName,
   reference: string,
   view: Pick<View, 'pullSecret'>,
-): Promise<Access> {
+): Promise<PullClient> {
   try {
     const secret = await view.pullSecret(name);
     if (secret === undefined) throw new Error(`there is no secret ${quote(name.name)} in its namespace`);
-    return { client: registries.withPullSecret(pullSecretOf(name, secret), reference), cache: undefined };
+    return registries.withPullSecret(pullSecretOf(name, secret), reference);
   } catch (error) {
     if (error instanceof GateError && error.code === 'GATE_REGISTRY_REFERENCE') throw error;
     throw new SecretFault(`failed to read pull secret ${quote(name.name)}: ${messageOf(error)}`, {
@@ -200,12 +263,23 @@ export function plainReference(oci: string): string {
   return text.replace(/^oci:\/\//, '');
 }
 
+/** `user:password@` before the host: no reference, and nothing for a message. */
+function hasLogin(reference: string): boolean {
+  return /^[^/]*@[^/]*\//.test(reference);
+}
+
+/** Quoted, without the credentials that some write into it. */
+export function shownReference(oci: string): string {
+  const reference = plainReference(oci);
+  return quote(hasLogin(reference) ? reference.replace(/^[^/]*@/, '…@') : reference);
+}
+
 function broken(message: string): NoContract {
-  return { ok: false, failure: 'broken', message: message.slice(0, MESSAGE_LENGTH) };
+  return { ok: false, failure: 'broken', message: shortText(message, MESSAGE_LENGTH) };
 }
 
 function unavailable(message: string): NoContract {
-  return { ok: false, failure: 'unavailable', message: message.slice(0, MESSAGE_LENGTH) };
+  return { ok: false, failure: 'unavailable', message: shortText(message, MESSAGE_LENGTH) };
 }
 
 function sha256(bytes: Uint8Array): string {

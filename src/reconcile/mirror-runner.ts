@@ -3,9 +3,9 @@ import { sleep, type Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Pacto } from './api/pacto.ts';
 import { readPacto } from './api/read-pacto.ts';
-import { plainReference } from './contract-source.ts';
+import { plainReference, type ContractSource, type MirrorRound } from './contract-source.ts';
 import type { EventRecorder } from './event-recorder.ts';
-import { isMirrored, mirror, type MirrorParts } from './mirror.ts';
+import { isMirrored, mirror, MirrorMemory, oneSpelling, type MirrorParts } from './mirror.ts';
 import type { RevisionPlan } from './pass.ts';
 import { sourceOf } from './revision.ts';
 import type { Sight } from './sight.ts';
@@ -16,7 +16,8 @@ import type { Writer } from './writer.ts';
 /** Pactos at the same time: registries are asked for what nobody waits for. */
 const AT_ONCE = 4;
 
-export interface MirrorRunnerOptions extends MirrorParts {
+export interface MirrorRunnerOptions extends Pick<MirrorParts, 'reader'> {
+  readonly source: Pick<ContractSource, 'round'>;
   readonly sight: Pick<Sight, 'get' | 'keys' | 'glance' | 'ready'>;
   readonly writer: Pick<Writer, 'ensure'>;
   readonly events: Pick<EventRecorder, 'say'>;
@@ -40,6 +41,7 @@ export function createMirrorRunner(options: MirrorRunnerOptions): MirrorRunner {
 
 class Runner implements MirrorRunner {
   readonly #options: MirrorRunnerOptions;
+  readonly #memory = new MirrorMemory();
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #isWorking = false;
@@ -82,36 +84,53 @@ class Runner implements MirrorRunner {
   }
 
   async #all(signal: AbortSignal): Promise<void> {
-    const keys = [...this.#options.sight.keys()];
+    const round = this.#options.source.round();
+    // One repository after the other: what it says of its tags is shared by all its Pactos.
+    const left = this.#mirrored().toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)));
     const work = async (): Promise<void> => {
-      for (let key = keys.shift(); key !== undefined && !signal.aborted; key = keys.shift())
-        await this.#one(key, signal);
+      for (let next = left.shift(); next !== undefined && !signal.aborted; next = left.shift())
+        await this.#one(next[1], round, signal);
     };
     // All of them have ended when this one has, also where the term ended first.
     await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
     signal.throwIfAborted();
   }
 
+  /** With their references. */
+  #mirrored(): readonly (readonly [string, PactoKey])[] {
+    const { sight } = this.#options;
+    return [...sight.keys()].flatMap((key) => {
+      const object = sight.get(key);
+      const pacto = object === undefined ? undefined : readPacto(object);
+      return pacto !== undefined && isMirrored(pacto) ? [[pacto.spec.contractRef.oci, key] as const] : [];
+    });
+  }
+
   /** Never rejects but with the signal's reason: one repository stands in the way of no other. */
-  async #one(key: PactoKey, signal: AbortSignal): Promise<void> {
+  async #one(key: PactoKey, round: MirrorRound, signal: AbortSignal): Promise<void> {
     const { sight, log } = this.#options;
     try {
       const object = sight.get(key);
       const pacto = object === undefined ? undefined : readPacto(object);
-      if (pacto !== undefined && isMirrored(pacto)) await this.#mirror(pacto, signal);
+      if (pacto !== undefined && isMirrored(pacto)) await this.#mirror(pacto, round, signal);
     } catch (error) {
       signal.throwIfAborted();
       log.warn('mirror failed', { namespace: key.namespace, name: key.name, err: error });
     }
   }
 
-  async #mirror(pacto: Pacto, signal: AbortSignal): Promise<void> {
-    const { source, reader, sight, clock, writer, events, onNew } = this.#options;
+  async #mirror(pacto: Pacto, round: MirrorRound, signal: AbortSignal): Promise<void> {
+    const { reader, sight, clock, writer, events, onNew } = this.#options;
     const options = { view: sight.glance(), signal, nowMs: clock.now() };
-    const { revisions, failure } = await mirror(pacto, { source, reader }, options);
+    const { revisions, failure } = await mirror(
+      pacto,
+      { source: round, reader, memory: this.#memory },
+      options,
+    );
     let isNew = false;
     for (const { plan, event } of revisions) {
       if (!(await writer.ensure(pacto, plan, signal))) continue;
+      this.#memory.accept(pacto, plan);
       if (event !== undefined) await events.say(pacto, event, signal);
       isNew ||= (event !== undefined || plan.existing === undefined) && isFollowed(pacto, plan);
     }
@@ -123,5 +142,5 @@ class Runner implements MirrorRunner {
 /** Whoever names a tag has nothing to do with any other. */
 function isFollowed({ spec: { contractRef } }: Pacto, { object }: RevisionPlan): boolean {
   if (resolutionPolicyOf(contractRef) === 'Latest') return true;
-  return sourceOf(object).oci === plainReference(contractRef.oci);
+  return sourceOf(object).oci === oneSpelling(plainReference(contractRef.oci));
 }

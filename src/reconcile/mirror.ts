@@ -4,15 +4,18 @@
  */
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '../cluster/objects.ts';
-import { GateError, messageOf, quote } from '../errors.ts';
+import { GateError, messageOf } from '../errors.ts';
+import { versionOfTag } from '../policies/contract/best-tag.ts';
 import { CONTRACT_FILE } from '../policies/contract/bundle-files.ts';
-import { compareVersions, parseVersion, type Version } from '../policies/contract/version.ts';
-import { pullBundle, type PullClient } from '../registry/pull.ts';
+import { compareVersions, type Version } from '../policies/contract/version.ts';
+import { WeightedCache } from '../registry/cache.ts';
+import { pullBundle } from '../registry/pull.ts';
 import { parseRegistryReference, showReference, type RegistryReference } from '../registry/reference.ts';
 import type { Pacto } from './api/pacto.ts';
 import type { ContractReader } from './contract-reader.ts';
-import type { ContractSource } from './contract-source.ts';
-import { isUnavailable, plainReference } from './contract-source.ts';
+import { contractKey } from './contract-reading.ts';
+import type { Access, MirrorRound } from './contract-source.ts';
+import { isUnavailable, plainReference, shownReference } from './contract-source.ts';
 import type { PlannedEvent, RevisionPlan } from './pass.ts';
 import { planRevision, sourceOf } from './revision.ts';
 import type { View } from './view.ts';
@@ -21,6 +24,8 @@ import type { View } from './view.ts';
 const TAGS = 100;
 /** Of a digest, as upstream shows it: with its algorithm. */
 const SHOWN_DIGEST = 12;
+/** Tags, and bundles that break, of which rounds know: some hundred bytes each. */
+const REMEMBERED = 20_000;
 /** Failures that one event names. */
 const NAMED_FAILURES = 3;
 
@@ -36,8 +41,34 @@ export interface Mirrored {
 }
 
 export interface MirrorParts {
-  readonly source: Pick<ContractSource, 'access'>;
+  readonly source: MirrorRound;
   readonly reader: Pick<ContractReader, 'read'>;
+  readonly memory: MirrorMemory;
+}
+
+/** What rounds know of the ones before; a process that begins anew says some of it once more. */
+export class MirrorMemory {
+  readonly #accepted = new WeightedCache<string>(REMEMBERED);
+  readonly #broken = new WeightedCache<GateError>(REMEMBERED);
+
+  /** The revision is there: what the tag names now is known, also where an older revision has its content. */
+  accept({ uid }: Pick<Pacto, 'uid'>, { object }: RevisionPlan): void {
+    const { oci = '', digest = '' } = sourceOf(object);
+    this.#accepted.set(`${uid} ${oci}`, digest, 1);
+  }
+
+  isAccepted({ uid }: Pick<Pacto, 'uid'>, ref: string, digest: string): boolean {
+    return this.#accepted.get(`${uid} ${ref}`) === digest;
+  }
+
+  /** Why a bundle makes no revision: its digest says that it is the same one, so that nobody pulls it again. */
+  breaks(exactRef: string, fault: GateError): void {
+    this.#broken.set(exactRef, fault, 1);
+  }
+
+  faultOf(exactRef: string): GateError | undefined {
+    return this.#broken.get(exactRef);
+  }
 }
 
 export interface MirrorOptions {
@@ -79,14 +110,14 @@ class Mirror {
   async run(): Promise<Mirrored> {
     const { view, signal, nowMs } = this.#options;
     const { oci } = this.#pacto.spec.contractRef;
-    const client = await this.#parts.source.access(this.#pacto, view);
+    const access = await this.#parts.source.access(this.#pacto, view);
     const { registry, repository } = parseRegistryReference(plainReference(oci));
     const known = [...(await view.revisions(this.#pacto))];
     const revisions: Mirrored['revisions'][number][] = [];
     const failures: unknown[] = [];
-    for (const tag of newest(await client.tags({ registry, repository }, signal))) {
+    for (const tag of newest(await access.client.tags({ registry, repository }, signal))) {
       try {
-        const found = await this.#tag(client, { registry, repository, tag }, known, nowMs);
+        const found = await this.#tag(access, { registry, repository, tag }, known, nowMs);
         if (found === undefined) continue;
         revisions.push(found);
         // The next tag may be of the same contract.
@@ -102,19 +133,22 @@ class Mirror {
   }
 
   async #tag(
-    client: PullClient,
+    access: Access,
     reference: RegistryReference & { readonly tag: string },
     known: readonly KubeObject[],
     nowMs: number,
   ): Promise<Mirrored['revisions'][number] | undefined> {
     const ref = showReference(reference);
-    const before = newestOf(known.filter((revision) => sourceOf(revision).oci === ref));
+    const before = newestOf(known.filter((revision) => oneSpelling(sourceOf(revision).oci) === ref));
     const digestBefore = before && sourceOf(before).digest;
     // A revision that does not know its digest says nothing of whether it changed.
     if (before !== undefined && digestBefore === undefined) return undefined;
-    const digest = await client.resolveTag(reference, this.#options.signal);
-    if (digest === digestBefore) return undefined;
-    const contract = await this.#pull(client, { ...reference, digest });
+    const digest = await access.client.resolveTag(reference, this.#options.signal, digestBefore);
+    if (digest === digestBefore || this.#parts.memory.isAccepted(this.#pacto, ref, digest)) return undefined;
+    // Another tag of the same bundle, such as `v1.0.0` beside `1.0.0`.
+    if (before === undefined && known.some((revision) => sourceOf(revision).digest === digest))
+      return undefined;
+    const contract = await this.#pull(access, { ...reference, digest });
     const plan = planRevision(this.#pacto, { ...contract, resolvedRef: ref, digest }, known, nowMs);
     return {
       plan,
@@ -123,27 +157,61 @@ class Mirror {
   }
 
   async #pull(
-    client: PullClient,
-    reference: RegistryReference & { readonly digest: string },
-  ): Promise<{ readonly serviceName: string; readonly version: string; readonly sha256: string }> {
-    const { registry, repository, digest } = reference;
-    const { files } = await pullBundle(client, showReference({ registry, repository, digest }), {
+    access: Access,
+    { registry, repository, digest }: RegistryReference & { readonly digest: string },
+  ): Promise<Pulled> {
+    const { memory } = this.#parts;
+    const exactRef = showReference({ registry, repository, digest });
+    const fault = memory.faultOf(exactRef);
+    if (fault !== undefined) throw fault;
+    try {
+      return await this.#pullNow(access, exactRef, digest);
+    } catch (error) {
+      if (error instanceof GateError && error.code === 'GATE_BUNDLE_INVALID') memory.breaks(exactRef, error);
+      throw error;
+    }
+  }
+
+  async #pullNow({ client, cache }: Access, exactRef: string, digest: string): Promise<Pulled> {
+    const { files } = await pullBundle(client, exactRef, {
       readContract: () => ({ ok: true, name: '', version: '', pactoVersion: '' }),
       chooseTag: () => undefined,
+      ...(cache !== undefined && { cache }),
       signal: this.#options.signal,
     });
     const text = files.get(CONTRACT_FILE) ?? new Uint8Array();
     const sha256 = createHash('sha256').update(text).digest('hex');
-    const read = await this.#parts.reader.read(`${sha256} ${digest} []`, { text, files, overrides: [] });
-    if (!read.ok) throw new GateError('GATE_BUNDLE_INVALID', read.message);
+    const read = await this.#parts.reader.read(contractKey({ sha256, digest }, []), {
+      text,
+      files,
+      overrides: [],
+    });
+    if (!read.ok) throw new GateError('GATE_BUNDLE_INVALID', `${exactRef}: ${read.message}`);
     return { serviceName: read.service.name, version: read.service.version, sha256 };
+  }
+}
+
+interface Pulled {
+  readonly serviceName: string;
+  readonly version: string;
+  readonly sha256: string;
+}
+
+/** As this program writes it: another one may have written `docker.io/cart` for `index.docker.io/library/cart`. */
+export function oneSpelling(oci: string | undefined): string | undefined {
+  if (oci === undefined) return undefined;
+  try {
+    return showReference(parseRegistryReference(oci));
+  } catch {
+    // No reference, and so none of this tag.
+    return undefined;
   }
 }
 
 /** Tags that are versions, the highest first. */
 function newest(tags: readonly string[]): readonly string[] {
   return tags
-    .map((tag) => [tag, parseVersion(tag)] as const)
+    .map((tag) => [tag, versionOfTag(tag)] as const)
     .filter((entry): entry is readonly [string, Version] => entry[1] !== undefined)
     .sort(([, a], [, b]) => compareVersions(b, a))
     .slice(0, TAGS)
@@ -177,6 +245,6 @@ function failureOf({ spec }: Pacto, errors: readonly unknown[]): PlannedEvent {
   return {
     type: 'Warning',
     reason: errors.some((error) => isUnavailable(error)) ? 'ContractUnavailable' : 'ContractInvalid',
-    message: `Revision mirror failed for ${quote(spec.contractRef.oci).slice(1, -1)}: ${[...named, ...more].join('; ')}`,
+    message: `Revision mirror failed for ${shownReference(spec.contractRef.oci).slice(1, -1)}: ${[...named, ...more].join('; ')}`,
   };
 }

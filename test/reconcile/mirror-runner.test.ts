@@ -42,7 +42,12 @@ class Mirrors {
     const schemas = new SchemaPool({ clock });
     const reader = new ContractReader({ schemas, clock });
     this.runner = createMirrorRunner({
-      source: { access: ({ spec }) => Promise.resolve(this.#registryOf(spec.contractRef.oci)) },
+      source: {
+        round: () => ({
+          access: ({ spec }) =>
+            Promise.resolve({ client: this.#registryOf(spec.contractRef.oci), cache: undefined }),
+        }),
+      },
       reader,
       sight: {
         get: (key) => this.#pactos.get(keyText(key)),

@@ -19,6 +19,6 @@ export function bestTag(tags: readonly string[], constraint?: Constraint): strin
 }
 
 /** A tag cannot hold the `+` of build metadata: as Helm does, `_` stands for it (platform.md §1.3 rule 11). */
-function versionOfTag(tag: string): Version | undefined {
+export function versionOfTag(tag: string): Version | undefined {
   return parseVersion(tag.replace('_', '+'));
 }
