@@ -100,7 +100,11 @@ class Look {
   #read(obtained: ObtainedContract): Promise<ReadContract> {
     const { overrides } = this.#pacto.spec;
     const { text, files } = obtained;
-    return this.#parts.reader.read(contractKey(obtained, overrides), { text, files, overrides });
+    return this.#parts.reader.read(
+      contractKey(obtained, overrides),
+      { text, files, overrides },
+      this.#signal,
+    );
   }
 
   /** Where the revisions cannot be read there is none to make: the one before stays the current one. */

@@ -4,15 +4,15 @@
  */
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import { abortable } from '../abort.ts';
 import type { Clock, Timer } from '../clock.ts';
 import { GateError, messageOf } from '../errors.ts';
 import type { SchemaChecks } from '../policies/contract/schema-checks.ts';
 import { WeightedCache } from '../registry/cache.ts';
-import { readContractOf, type ContractJob, type ReadContract } from './contract-reading.ts';
+import { isQuick } from './contract-effort.ts';
+import { readContractOf, weightOf, type ContractJob, type ReadContract } from './contract-reading.ts';
 import type { WorkerAnswer } from './contract-worker.ts';
 
-/** Read at once: a few milliseconds at most. Nearly every contract is smaller. */
-const SMALL_BYTES = 16 * 1024;
 /** Four times what the slowest valid text of 1 MiB took. */
 const JOB_MS = 20_000;
 /** Then the worker ends, and its memory with it. */
@@ -21,18 +21,30 @@ const IDLE_MS = 60_000;
 const WAITING = 256;
 /** Of the worker's heap. */
 const MEMORY_MB = 512;
-/** Of all that is kept, by the length of the texts; what is read from them takes some times as much. */
-const KEPT_BYTES = 16 * 1024 * 1024;
-/** What is kept of the smallest. */
-const LEAST_WEIGHT = 2 * 1024;
+/** Of all that is kept: thousands of ordinary contracts, or two of the worst. */
+const KEPT_BYTES = 64 * 1024 * 1024;
+/** A text that was too hard once is tried again after this: the machine may have been busy. */
+const TOO_HARD_MS = 10 * 60_000;
 
 /** Beside this file in the source, beside or above it in the bundle. */
 const WORKER_FILES = ['./contract-worker.ts', './contract-worker.js', '../contract-worker.js'];
 
 interface Waiting {
   readonly job: ContractJob;
-  readonly resolve: (read: ReadContract) => void;
+  readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
+}
+
+interface Kept {
+  readonly read: ReadContract;
+  /** On the monotonic clock; undefined: the same text always reads the same. */
+  readonly untilMs: number | undefined;
+}
+
+/** What came of a text, and how much memory it takes. */
+interface Outcome {
+  readonly read: ReadContract;
+  readonly weightBytes: number;
 }
 
 export interface ContractReaderOptions {
@@ -40,16 +52,19 @@ export interface ContractReaderOptions {
   readonly clock: Clock;
   /** Default: 20 s. */
   readonly jobMs?: number;
+  /** Of the worker's heap; default: 512. */
+  readonly memoryMb?: number;
 }
 
 export class ContractReader {
   readonly #options: ContractReaderOptions;
-  readonly #kept = new WeightedCache<ReadContract>(KEPT_BYTES);
+  readonly #kept = new WeightedCache<Kept>(KEPT_BYTES);
   readonly #reading = new Map<string, Promise<ReadContract>>();
   readonly #queue: Waiting[] = [];
   #worker: Worker | undefined;
   #current: Waiting | undefined;
   #timer: Timer | undefined;
+  #isClosed = false;
 
   constructor(options: ContractReaderOptions) {
     this.#options = options;
@@ -57,29 +72,33 @@ export class ContractReader {
 
   /**
    * @param key tells this text, these files and these overrides from all others.
-   * @throws GateError GATE_OVERLOADED where too many wait, GATE_INTERNAL where no worker starts.
+   * @param signal gives up waiting; what was begun goes on for the others who wait for it.
+   * @throws GateError GATE_OVERLOADED where too many wait, GATE_INTERNAL where no worker starts; the signal's reason.
    */
-  async read(key: string, job: ContractJob): Promise<ReadContract> {
+  async read(key: string, job: ContractJob, signal?: AbortSignal): Promise<ReadContract> {
+    signal?.throwIfAborted();
     const kept = this.#kept.get(key);
-    if (kept !== undefined) return kept;
-    const reading = this.#reading.get(key) ?? this.#begin(key, job);
-    return await reading;
+    if (kept !== undefined && (kept.untilMs === undefined || this.#options.clock.monotonic() < kept.untilMs))
+      return kept.read;
+    return await abortable(this.#reading.get(key) ?? this.#begin(key, job), signal);
   }
 
+  /** Ends the worker; what waits is refused. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#timer?.cancel();
-    const stopped = new GateError('GATE_INTERNAL', 'contracts are no longer read: the program is stopping');
-    this.#current?.reject(stopped);
+    this.#current?.reject(stopping());
     this.#current = undefined;
-    for (const { reject } of this.#queue.splice(0)) reject(stopped);
+    for (const { reject } of this.#queue.splice(0)) reject(stopping());
     await this.#end();
   }
 
   #begin(key: string, job: ContractJob): Promise<ReadContract> {
-    const isSmall = job.text.length <= SMALL_BYTES;
-    const reading = (isSmall ? readContractOf(job, this.#options.schemas) : this.#inWorker(job))
-      .then((read) => {
-        this.#kept.set(key, read, Math.max(LEAST_WEIGHT, job.text.length));
+    const reading = this.#readNow(job)
+      .then(({ read, weightBytes }) => {
+        const isTooHard = !read.ok && read.isTooHard === true;
+        const untilMs = isTooHard ? this.#options.clock.monotonic() + TOO_HARD_MS : undefined;
+        this.#kept.set(key, { read, untilMs }, weightBytes);
         return read;
       })
       .finally(() => this.#reading.delete(key));
@@ -87,7 +106,14 @@ export class ContractReader {
     return reading;
   }
 
-  #inWorker(job: ContractJob): Promise<ReadContract> {
+  async #readNow(job: ContractJob): Promise<Outcome> {
+    if (this.#isClosed) throw stopping();
+    if (!isQuick(job)) return await this.#inWorker(job);
+    const read = await readContractOf(job, this.#options.schemas);
+    return { read, weightBytes: weightOf(read) };
+  }
+
+  #inWorker(job: ContractJob): Promise<Outcome> {
     if (this.#queue.length >= WAITING)
       return Promise.reject(
         new GateError('GATE_OVERLOADED', 'too many large contracts wait to be read: they are tried again'),
@@ -132,11 +158,11 @@ export class ContractReader {
       env: {},
       argv: [],
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+      resourceLimits: { maxOldGenerationSizeMb: this.#options.memoryMb ?? MEMORY_MB },
     });
     worker.on('message', (answer: WorkerAnswer) => {
       if (worker !== this.#worker) return;
-      this.#settle(answer.ok ? answer.read : new GateError('GATE_INTERNAL', answer.message));
+      this.#settle(answer.ok ? answer : new GateError('GATE_INTERNAL', answer.message));
     });
     let cause: unknown;
     worker.on('error', (error) => (cause = error));
@@ -153,7 +179,7 @@ export class ContractReader {
     return worker;
   }
 
-  #settle(answer: ReadContract | GateError): void {
+  #settle(answer: Outcome | GateError): void {
     this.#timer?.cancel();
     const done = this.#current;
     this.#current = undefined;
@@ -175,6 +201,12 @@ export class ContractReader {
 }
 
 /** Of the contract, not of us: the next look would come to the same. */
-function tooHard(why: string): ReadContract {
-  return { ok: false, stage: 'load', message: `failed to parse the contract: ${why}; make it smaller` };
+function tooHard(why: string): Outcome {
+  const message = `failed to parse the contract: ${why}; make it smaller`;
+  const read: ReadContract = { ok: false, stage: 'load', message, isTooHard: true };
+  return { read, weightBytes: weightOf(read) };
+}
+
+function stopping(): GateError {
+  return new GateError('GATE_INTERNAL', 'contracts are no longer read: the program is stopping');
 }

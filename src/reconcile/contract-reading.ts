@@ -19,7 +19,13 @@ export interface ContractJob {
 
 export type ReadContract =
   /** Neither is a contract to look at then (operator.md §3.2, steps 6 and 7). */
-  | { readonly ok: false; readonly stage: 'load' | 'override'; readonly message: string }
+  | {
+      readonly ok: false;
+      readonly stage: 'load' | 'override';
+      readonly message: string;
+      /** It took too long or too much memory, and nothing is known of what it says. */
+      readonly isTooHard?: true;
+    }
   | {
       readonly ok: true;
       /** As its overrides leave it. */
@@ -60,6 +66,28 @@ export async function readContractOf(job: ContractJob, schemas: SchemaChecks): P
     metadataAsWritten: fieldOf(generic, 'metadata'),
     configurationsAsWritten: fieldOf(generic, 'configurations'),
   };
+}
+
+/** Of V8, for an object or list with few entries. */
+const OBJECT_BYTES = 64;
+const ENTRY_BYTES = 16;
+
+/** @returns bytes of memory that it takes, roughly: a text of values such as `{}` takes twenty times its length. */
+export function weightOf(read: ReadContract): number {
+  let bytes = 0;
+  const left: unknown[] = [read];
+  while (left.length > 0) {
+    const value = left.pop();
+    bytes += ENTRY_BYTES;
+    if (typeof value === 'string') bytes += value.length;
+    if (typeof value !== 'object' || value === null) continue;
+    bytes += OBJECT_BYTES;
+    for (const [key, entry] of Object.entries(value)) {
+      if (!Array.isArray(value)) bytes += key.length;
+      left.push(entry);
+    }
+  }
+  return bytes;
 }
 
 function fieldOf(value: JsonValue | undefined, field: string): JsonValue | undefined {

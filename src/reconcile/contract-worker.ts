@@ -2,10 +2,11 @@
 import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../errors.ts';
 import { SchemaPool } from '../schema/schema-pool.ts';
-import { readContractOf, type ContractJob, type ReadContract } from './contract-reading.ts';
+import { readContractOf, weightOf, type ContractJob, type ReadContract } from './contract-reading.ts';
 
 export type WorkerAnswer =
-  { readonly ok: true; readonly read: ReadContract } | { readonly ok: false; readonly message: string };
+  | { readonly ok: true; readonly read: ReadContract; readonly weightBytes: number }
+  | { readonly ok: false; readonly message: string };
 
 function serve(): void {
   const reader = parentPort;
@@ -15,7 +16,7 @@ function serve(): void {
   const answer = (what: WorkerAnswer): void => reader.postMessage(what);
   reader.on('message', (job: ContractJob) => {
     readContractOf(job, schemas).then(
-      (read) => answer({ ok: true, read }),
+      (read) => answer({ ok: true, read, weightBytes: weightOf(read) }),
       (error: unknown) => answer({ ok: false, message: messageOf(error) }),
     );
   });
