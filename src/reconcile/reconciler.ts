@@ -17,8 +17,6 @@ import type { Writer } from './writer.ts';
 
 /** After somebody else wrote a status: two who contradict each other do not do so without a pause. */
 const RESTATED_MS = 1_000;
-/** Of the times between looks that are merely due, so that a thousand Pactos are not due together. */
-const SPREAD = 0.1;
 
 export interface ReconcilerOptions {
   readonly sight: Pick<Sight, 'get' | 'keys' | 'follow' | 'onWake' | 'onStatus' | 'ready'>;
@@ -197,11 +195,9 @@ class LeadingReconciler implements Reconciler {
     return watched;
   }
 
+  /** A moment after it is due, and never early: that look would find nothing. */
   #delayMs({ nextLookMs }: PassResult): number {
-    const delayMs = Math.max(0, nextLookMs - this.#options.clock.now());
-    const { random } = this.#options;
-    // Never early: a look a moment before its time would find nothing.
-    return delayMs * (1 + random() * SPREAD * Math.min(1, delayMs / 60_000)) + 1;
+    return Math.max(0, nextLookMs - this.#options.clock.now()) + 1;
   }
 
   #failed(name: string, error: unknown, retryMs: number): void {
