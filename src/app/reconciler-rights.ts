@@ -66,7 +66,7 @@ function watchedRules(config: Config): readonly PolicyRule[] {
     { ...rule(PACTO, ['update']), resources: [`${PACTO.resource}/status`] },
     // For revisions that a Pacto owns, where the API server has OwnerReferencesPermissionEnforcement.
     { ...rule(PACTO, ['update']), resources: [`${PACTO.resource}/finalizers`] },
-    rule(PACTO_REVISION, ['get', 'list', 'watch', 'create']),
+    rule(PACTO_REVISION, ['list', 'watch', 'create']),
     { ...rule(PACTO_REVISION, ['update']), resources: [`${PACTO_REVISION.resource}/status`] },
     rule(EVENT, ['create', 'patch']),
     rule(SERVICE, reads),

@@ -106,7 +106,7 @@ describe('generate rbac of the reconciler', () => {
       'pacto.trianalab.io/pactos get,list,watch,patch',
       'pacto.trianalab.io/pactos/status update',
       'pacto.trianalab.io/pactos/finalizers update',
-      'pacto.trianalab.io/pactorevisions get,list,watch,create',
+      'pacto.trianalab.io/pactorevisions list,watch,create',
       'pacto.trianalab.io/pactorevisions/status update',
       '/events create,patch',
       '/services list,watch',
