@@ -83,7 +83,7 @@ describe('the loop goes on', () => {
     ],
     [
       'a small one that repeats a list',
-      job(`${CART}metadata: {a: &a [${'1,'.repeat(1_500)}], b: [${'*a,'.repeat(90)}]}\n`),
+      job(`${CART}metadata: {a: &a [${'1,'.repeat(4_000)}], b: [${'*a,'.repeat(95)}]}\n`),
     ],
   ])('while %s is read', async (_, hostile) => {
     const reader = opened();
