@@ -167,7 +167,12 @@ class Mirror {
     try {
       return await this.#pullNow(access, exactRef, digest);
     } catch (error) {
-      if (error instanceof GateError && error.code === 'GATE_BUNDLE_INVALID') memory.breaks(exactRef, error);
+      // What was too hard to read may have met a busy machine.
+      const isForGood =
+        error instanceof GateError &&
+        error.code === 'GATE_BUNDLE_INVALID' &&
+        error.fields['isTooHard'] !== true;
+      if (isForGood) memory.breaks(exactRef, error);
       throw error;
     }
   }
@@ -181,12 +186,16 @@ class Mirror {
     });
     const text = files.get(CONTRACT_FILE) ?? new Uint8Array();
     const sha256 = createHash('sha256').update(text).digest('hex');
-    const read = await this.#parts.reader.read(contractKey({ sha256, digest }, []), {
-      text,
-      files,
-      overrides: [],
-    });
-    if (!read.ok) throw new GateError('GATE_BUNDLE_INVALID', `${exactRef}: ${read.message}`);
+    const job = { text, files, overrides: [] };
+    const read = await this.#parts.reader.read(
+      contractKey({ sha256, digest }, []),
+      job,
+      this.#options.signal,
+    );
+    if (!read.ok)
+      throw new GateError('GATE_BUNDLE_INVALID', `${exactRef}: ${read.message}`, {
+        fields: { isTooHard: read.isTooHard === true },
+      });
     return { serviceName: read.service.name, version: read.service.version, sha256 };
   }
 }

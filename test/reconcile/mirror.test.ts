@@ -5,6 +5,7 @@ import { GateError } from '../../src/errors.ts';
 import type { Pacto } from '../../src/reconcile/api/pacto.ts';
 import { readPacto } from '../../src/reconcile/api/read-pacto.ts';
 import { ContractReader } from '../../src/reconcile/contract-reader.ts';
+import type { ReadContract } from '../../src/reconcile/contract-reading.ts';
 import { createContractSource } from '../../src/reconcile/contract-source.ts';
 import { isMirrored, mirror, MirrorMemory, type Mirrored } from '../../src/reconcile/mirror.ts';
 import { BundleCache } from '../../src/registry/bundle-cache.ts';
@@ -30,6 +31,9 @@ class World {
   secret: KubeObject | undefined;
   /** Read with the cluster's own words, where it is a fault. */
   revisionsFault: Error | undefined;
+  /** What a text is read as, where that is not what it says. */
+  reads: ReadContract | undefined;
+  readCount = 0;
   readonly #reader = new ContractReader({ schemas: new FewKeywords(), clock: this.clock });
   readonly #source = createContractSource(
     () =>
@@ -44,6 +48,11 @@ class World {
   constructor() {
     onTestFinished(() => this.#reader.close());
   }
+
+  readonly #read: ContractReader['read'] = (key, job, by) => {
+    this.readCount += 1;
+    return this.reads === undefined ? this.#reader.read(key, job, by) : Promise.resolve(this.reads);
+  };
 
   push(version: string, more?: Readonly<Record<string, string>>, tag = version): string {
     this.registry.add(packed(version, more), tag);
@@ -64,7 +73,7 @@ class World {
   async round(of = pacto(), signal = new AbortController().signal): Promise<Mirrored> {
     const mirrored = await mirror(
       of,
-      { source: this.#source.round(), reader: this.#reader, memory: this.memory },
+      { source: this.#source.round(), reader: { read: this.#read }, memory: this.memory },
       {
         view: {
           pullSecret: () => Promise.resolve(this.secret),
@@ -314,6 +323,19 @@ describe('a failure', () => {
     world.asked();
     expect(await world.ensured()).toEqual(first.slice(1));
     expect(world.asked()).toEqual(['tags', 'resolve 1.1.0', 'resolve 1.0.0']);
+  });
+
+  it.each([
+    ['of a contract that does not load is found once', {}, 1],
+    ['of a contract that was too hard to read is tried again', { isTooHard: true as const }, 2],
+  ])('%s', async (_, hard, times) => {
+    const world = new World();
+    world.push('1.0.0');
+    world.reads = { ok: false, stage: 'load', message: 'no YAML', ...hard };
+    const said = /^ContractInvalid: Revision mirror failed for .*@sha256:\w+: no YAML$/;
+    expect(await world.ensured()).toEqual([expect.stringMatching(said)]);
+    expect(await world.ensured()).toEqual([expect.stringMatching(said)]);
+    expect(world.readCount).toBe(times);
   });
 
   it('of a bundle is known by its digest', async () => {
