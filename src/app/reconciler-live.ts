@@ -118,7 +118,11 @@ function liveVerdicts(
       return object === undefined ? undefined : readPacto(object);
     },
     look: (pacto, { signal }) =>
-      pass.look(pacto, { view: createLiveView({ cluster, namespaces, nodeAgent, signal }), signal }),
+      pass.look(pacto, {
+        view: createLiveView({ cluster, namespaces, nodeAgent, signal }),
+        signal,
+        isFresh: true,
+      }),
     clock,
     stabilizationMs: stabilizationSeconds * 1_000,
   });

@@ -178,7 +178,7 @@ function answering({
       const object = sight.get(key);
       return Promise.resolve(object === undefined ? undefined : readPacto(object));
     },
-    look: (pacto, { signal }) => looking.pass.look(pacto, { view: sight.glance(), signal }),
+    look: (pacto, { signal }) => looking.pass.look(pacto, { view: sight.glance(), signal, isFresh: true }),
     onDifferent: (pacto) => writing.wake(pacto),
     clock,
     stabilizationMs: config.reconciler.stabilizationSeconds * 1_000,

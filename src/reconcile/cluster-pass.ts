@@ -22,7 +22,7 @@ import type { ContractSource, NoContract, ObtainedContract } from './contract-so
 import { Due } from './due.ts';
 import type { ObserveSettings, Surveyed } from './observe/dimension.ts';
 import type { Prober } from './observe/prober.ts';
-import type { Pass, PassResult, RevisionPlan } from './pass.ts';
+import type { LookOptions, Pass, PassResult, RevisionPlan } from './pass.ts';
 import { projectionOf } from './projection.ts';
 import { readinessEvents, readinessOf, type AssessedReadiness } from './readiness-status.ts';
 import { planRevision } from './revision.ts';
@@ -55,26 +55,24 @@ type ReadOk = Extract<ReadContract, { readonly ok: true }>;
 class Look {
   readonly #parts: PassParts;
   readonly #pacto: Pacto;
+  readonly #options: LookOptions;
   readonly #view: View;
   readonly #signal: AbortSignal;
   readonly #nowMs: number;
   readonly #due: Due;
 
-  constructor(
-    parts: PassParts,
-    pacto: Pacto,
-    { view, signal }: { readonly view: View; readonly signal: AbortSignal },
-  ) {
+  constructor(parts: PassParts, pacto: Pacto, options: LookOptions) {
     this.#parts = parts;
     this.#pacto = pacto;
-    this.#view = view;
-    this.#signal = signal;
+    this.#options = options;
+    this.#view = options.view;
+    this.#signal = options.signal;
     this.#nowMs = parts.clock.now();
     this.#due = new Due(this.#nowMs, pacto.spec.checkIntervalSeconds * 1_000);
   }
 
   async run(): Promise<PassResult> {
-    const obtained = await this.#parts.source.obtain(this.#pacto, { view: this.#view, signal: this.#signal });
+    const obtained = await this.#parts.source.obtain(this.#pacto, this.#options);
     if (!obtained.ok) return this.#failed(obtained);
     const { spec } = this.#pacto;
     const read = await this.#read(obtained);

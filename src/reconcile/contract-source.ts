@@ -43,6 +43,8 @@ export interface ObtainOptions {
   /** Reads the pull secret. */
   readonly view: Pick<View, 'pullSecret'>;
   readonly signal: AbortSignal;
+  /** What is kept of the repository does not count: the registry is asked now. */
+  readonly isFresh?: true;
 }
 
 export interface ContractSource {
@@ -139,8 +141,7 @@ class Source implements ContractSource {
   forget(repository: string): void {
     let name: string;
     try {
-      const parsed = parseRegistryReference(plainReference(repository));
-      name = showReference({ registry: parsed.registry, repository: parsed.repository });
+      name = repositoryIn(plainReference(repository));
     } catch {
       // Nothing was ever pulled from what is no repository.
       return;
@@ -154,7 +155,7 @@ class Source implements ContractSource {
 
   async #fromRegistry(
     pacto: Pick<Pacto, 'namespace' | 'spec'>,
-    { view, signal }: ObtainOptions,
+    { view, signal, isFresh }: ObtainOptions,
   ): Promise<ObtainedContract | NoContract> {
     const reference = plainReference(pacto.spec.contractRef.oci);
     const limit = linkSignals([signal]);
@@ -163,6 +164,7 @@ class Source implements ContractSource {
     });
     try {
       const { client, cache } = await this.#access(pacto, view);
+      if (isFresh === true) cache?.forget(repositoryIn(reference));
       const pulled = await pullBundle(client, reference, {
         // It is read apart, and off this thread where it is large.
         readContract: () => ({ ok: true, name: '', version: '', pactoVersion: '' }),
@@ -261,6 +263,12 @@ export function plainReference(oci: string): string {
     // No escape: the reference is read as it is.
   }
   return text.replace(/^oci:\/\//, '');
+}
+
+/** @throws GateError GATE_REGISTRY_REFERENCE. */
+function repositoryIn(reference: string): string {
+  const { registry, repository } = parseRegistryReference(reference);
+  return showReference({ registry, repository });
 }
 
 /** `user:password@` before the host: no reference, and nothing for a message. */

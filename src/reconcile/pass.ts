@@ -44,10 +44,17 @@ export interface PassResult {
   readonly nextChangeMs: number | undefined;
 }
 
+export interface LookOptions {
+  readonly view: View;
+  readonly signal: AbortSignal;
+  readonly isFresh?: true;
+}
+
 export interface Pass {
   /**
    * @param options.view what is read goes through it
+   * @param options.isFresh the registry is asked, whatever it said half a minute ago
    * @returns never throws but the signal's reason and our own faults
    */
-  look(pacto: Pacto, options: { readonly view: View; readonly signal: AbortSignal }): Promise<PassResult>;
+  look(pacto: Pacto, options: LookOptions): Promise<PassResult>;
 }
