@@ -112,7 +112,10 @@ function doubt(observation: Observation | undefined, subject: string, kind: Obse
         message: `observing ${subject} failed (${kind})${because(observation?.reason)}`,
       };
     case 'Stale':
-      return { code: 'EVIDENCE_STALE', message: `what was last seen of ${subject} is too old (${kind})` };
+      return {
+        code: 'EVIDENCE_STALE',
+        message: `what was last seen of ${subject} is too old (${kind})${because(observation?.reason)}`,
+      };
     default:
       return {
         code: 'EVIDENCE_INSUFFICIENT',

@@ -60,11 +60,17 @@ describe('a finding', () => {
     ]);
   });
 
-  it('says nothing of the reason of another outcome', () => {
-    const stale = { ...I('web', 'Stale'), reason: 'the agent is silent' };
-    expect(evaluate(contract({ interfaces: K.interfaces }), evidence([stale])).findings[0]?.message).toBe(
-      'what was last seen of interface "web" is too old (InterfaceObserved)',
-    );
+  it.each([
+    ['Stale', 'what was last seen of interface "web" is too old (InterfaceObserved): the agent is silent'],
+    [
+      'Insufficient',
+      'what was seen of interface "web" neither confirms nor contradicts the contract (InterfaceObserved)',
+    ],
+    ['Unsupported', 'interface "web" cannot be observed in this environment (InterfaceObserved)'],
+  ] as const)('says the reason of what is stale as well, and of no other outcome: %s', (outcome, said) => {
+    const seen = { ...I('web', outcome), reason: 'the agent is silent' };
+    const { findings } = evaluate(contract({ interfaces: K.interfaces }), evidence([seen]));
+    expect(findings[0]?.message).toBe(said);
   });
 
   it('names the kind of observation that is missing', () => {
