@@ -14,6 +14,7 @@ import type { Pacto } from './api/pacto.ts';
 import { RegistryOutages } from './registry-outages.ts';
 import { shareAnswers } from './shared-answers.ts';
 import { shortText } from './short-text.ts';
+import { SlowRegistries } from './slow-registries.ts';
 import type { NamespacedName, View } from './view.ts';
 
 export interface ObtainedContract {
@@ -50,7 +51,8 @@ export interface ObtainOptions {
 export interface ContractSource {
   /**
    * The contract that a Pacto names, unread.
-   * @throws nothing but the signal's reason
+   * @throws GateError GATE_OVERLOADED where its registry is slow and others wait for it, so that nothing is known of the
+   *   contract; the signal's reason. Nothing else.
    */
   obtain(
     pacto: Pick<Pacto, 'namespace' | 'spec'>,
@@ -106,11 +108,13 @@ class Source implements ContractSource {
   readonly #open: () => Promise<SourceRegistries>;
   readonly #clock: Clock;
   readonly #outages: RegistryOutages;
+  readonly #slow: SlowRegistries;
 
   constructor(open: () => Promise<SourceRegistries>, clock: Clock) {
     this.#open = open;
     this.#clock = clock;
     this.#outages = new RegistryOutages(clock);
+    this.#slow = new SlowRegistries(clock);
   }
 
   async obtain(
@@ -160,10 +164,20 @@ class Source implements ContractSource {
     const reference = plainReference(pacto.spec.contractRef.oci);
     const limit = linkSignals([signal]);
     const timer = this.#clock.setTimer(PULL_MS, () => {
-      limit.abort(new Error(`the registry took longer than ${String(PULL_MS / 1_000)} s`));
+      const seconds = String(PULL_MS / 1_000);
+      limit.abort(
+        new GateError(
+          'GATE_REGISTRY_UNREACHABLE',
+          `the registry took longer than ${seconds} s; try again later`,
+        ),
+      );
     });
+    let leave: (() => void) | undefined;
     try {
       const { client, cache } = await this.#access(pacto, view);
+      const { registry } = parseRegistryReference(reference);
+      // Who only hears that it is away waits for nothing.
+      if (!this.#outages.isAway(registry)) leave = this.#slow.enter(registry);
       if (isFresh === true) cache?.forget(repositoryIn(reference));
       const pulled = await pullBundle(client, reference, {
         // It is read apart, and off this thread where it is large.
@@ -183,10 +197,12 @@ class Source implements ContractSource {
       };
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof GateError && error.code === 'GATE_OVERLOADED') throw error;
       if (error instanceof SecretFault) return { ...unavailable(error.message), isOfSecret: true };
       const message = `failed to pull ${shownReference(reference)}: ${messageOf(error)}`;
       return isUnavailable(error) ? unavailable(message) : broken(message);
     } finally {
+      leave?.();
       timer.cancel();
       limit.release();
     }

@@ -51,6 +51,11 @@ export class RegistryOutages {
     };
   }
 
+  /** Whether at most one call at a time reaches it. */
+  isAway(registry: string): boolean {
+    return this.#registries.get(registry)?.awaySinceMs !== undefined;
+  }
+
   async #ask<T>(reference: RegistryReference | Repository, call: () => Promise<T>): Promise<T> {
     const { registry } = reference;
     const isTrial = this.#begin(reference);

@@ -143,7 +143,7 @@ describe('a registry that hangs', () => {
     const message = world.message({ oci: 'registry.test/shop/cart:1.0.0' });
     await world.clock.advance(30_000);
     expect(await message).toBe(
-      'unavailable: failed to pull "registry.test/shop/cart:1.0.0": the registry took longer than 30 s',
+      'unavailable: failed to pull "registry.test/shop/cart:1.0.0": the registry took longer than 30 s; try again later',
     );
     expect(world.clock.waiting).toBe(0);
   });
