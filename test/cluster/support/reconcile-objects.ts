@@ -156,7 +156,7 @@ export async function recordOf(
       .map(({ metadata, status }) => `${metadata.name} resolved=${String(status?.['resolved'])}`)
       .toSorted(),
     events: items(events)
-      .filter(({ involvedObject }) => involvedObject?.name === name)
+      .filter(({ involvedObject: about }) => about?.kind === 'Pacto' && about.name === name)
       .map(({ reason, message }) => `${reason ?? ''}: ${message ?? ''}`)
       .toSorted(),
   };
@@ -166,7 +166,7 @@ interface Item {
   readonly metadata: { readonly name: string };
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly status?: Readonly<Record<string, unknown>>;
-  readonly involvedObject?: { readonly name?: string };
+  readonly involvedObject?: { readonly kind?: string; readonly name?: string };
   readonly reason?: string;
   readonly message?: string;
 }
