@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../clock.ts';
-import type { AccessQuestion, Cluster, TokenReviewResult } from '../cluster/cluster.ts';
+import type { AccessAnswer, AccessQuestion, Cluster, TokenReviewResult } from '../cluster/cluster.ts';
 import type { UserInfo } from '../cluster/objects.ts';
 import { GateError, messageOf, quote } from '../errors.ts';
 import type { Lane, ReviewCap } from './review-cap.ts';
 
-/** A token that was revoked is believed this much longer. */
+/** A token that was revoked is believed this much longer, and so is a right that was taken away. */
 const POSITIVE_MS = 10_000;
-/** A token that has just become valid is refused this much longer. */
+/** A token that has just become valid is refused this much longer, and so is who was just given a right. */
 const NEGATIVE_MS = 1_000;
 /** Of each kind; the oldest is forgotten first, which costs one more review. */
 const REMEMBERED = 1_000;
@@ -83,19 +83,25 @@ export function guardRequests(app: FastifyInstance, guard: Guard): void {
   });
 }
 
-interface Remembered {
-  readonly result: TokenReviewResult;
+interface Remembered<T> {
+  readonly result: T;
   readonly untilMs: number;
 }
+
+type Memory<T> = Map<string, Remembered<T>>;
 
 class ReviewedCallers implements Callers {
   readonly #options: CallersOptions;
   // Keyed by a hash: a token itself is kept nowhere. Good ones stay after their time, as `known`.
-  readonly #good = new Map<string, Remembered>();
-  readonly #bad = new Map<string, Remembered>();
+  readonly #good: Memory<TokenReviewResult> = new Map();
+  readonly #bad: Memory<TokenReviewResult> = new Map();
   /** Those that had a good token, until when they are expected back. */
   readonly #returning = new Map<string, number>();
   readonly #asking = new Map<string, Promise<TokenReviewResult>>();
+  // Apart from each other: whoever may do nothing, and asks for everything, makes us forget no right of others.
+  readonly #allowed: Memory<AccessAnswer> = new Map();
+  readonly #denied: Memory<AccessAnswer> = new Map();
+  readonly #asked = new Map<string, Promise<AccessAnswer>>();
 
   constructor(options: CallersOptions) {
     this.#options = options;
@@ -122,10 +128,8 @@ class ReviewedCallers implements Callers {
   }
 
   async authorize(user: UserInfo, question: Omit<AccessQuestion, 'user'>): Promise<void> {
-    const answer = await this.#ask('known', (signal) =>
-      this.#options.cluster.reviewAccess({ ...question, user }, { signal }),
-    );
-    if (!answer.allowed || answer.denied) {
+    const answer = await this.#access({ ...question, user });
+    if (!mayDo(answer)) {
       throw new GateError(
         'GATE_CALLER_FORBIDDEN',
         `caller: ${quote(user.username ?? '')} may not ${describe(question)}: grant it by RBAC`,
@@ -133,8 +137,33 @@ class ReviewedCallers implements Callers {
     }
   }
 
+  /** Rights are reviewed for seconds as tokens are: whoever asks often is answered, and costs the API server little. */
+  async #access(question: AccessQuestion): Promise<AccessAnswer> {
+    const key = hashOf(JSON.stringify(question));
+    const nowMs = this.#options.clock.monotonic();
+    const remembered = this.#allowed.get(key) ?? this.#denied.get(key);
+    if (remembered !== undefined && nowMs < remembered.untilMs) return remembered.result;
+    const under = this.#asked.get(key);
+    if (under !== undefined) return await under;
+    const asking = this.#ask('known', (signal) =>
+      this.#options.cluster.reviewAccess(question, { signal }),
+    ).then((answer) => {
+      this.#allowed.delete(key);
+      this.#denied.delete(key);
+      if (mayDo(answer)) this.#put(this.#allowed, { key, result: answer, lifeMs: POSITIVE_MS });
+      else this.#put(this.#denied, { key, result: answer, lifeMs: NEGATIVE_MS });
+      return answer;
+    });
+    this.#asked.set(key, asking);
+    try {
+      return await asking;
+    } finally {
+      this.#asked.delete(key);
+    }
+  }
+
   async #review(token: string, peer: string | undefined): Promise<TokenReviewResult> {
-    const key = createHash('sha256').update(token).digest('base64');
+    const key = hashOf(token);
     const nowMs = this.#options.clock.monotonic();
     const good = this.#good.get(key);
     const remembered = good ?? this.#bad.get(key);
@@ -175,9 +204,14 @@ class ReviewedCallers implements Callers {
   #remember(key: string, result: TokenReviewResult): void {
     this.#good.delete(key);
     this.#bad.delete(key);
-    const accepted = this.#accepts(result);
-    const memory = accepted ? this.#good : this.#bad;
-    const lifeMs = accepted ? POSITIVE_MS : NEGATIVE_MS;
+    if (this.#accepts(result)) this.#put(this.#good, { key, result, lifeMs: POSITIVE_MS });
+    else this.#put(this.#bad, { key, result, lifeMs: NEGATIVE_MS });
+  }
+
+  #put<T>(
+    memory: Memory<T>,
+    { key, result, lifeMs }: { readonly key: string; readonly result: T; readonly lifeMs: number },
+  ): void {
     memory.set(key, { result, untilMs: this.#options.clock.monotonic() + lifeMs });
     const [oldest] = memory.keys();
     if (memory.size > REMEMBERED && oldest !== undefined) memory.delete(oldest);
@@ -218,6 +252,14 @@ class ReviewedCallers implements Callers {
     };
     return await this.#options.cap.run(lane, run, peer);
   }
+}
+
+function mayDo({ allowed, denied }: AccessAnswer): boolean {
+  return allowed && !denied;
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
 }
 
 /** An IPv6 host can send from each of the 2^64 addresses of its network. */

@@ -184,10 +184,74 @@ describe('authorization', () => {
       { user: { username: 'system:apiserver' }, nonResource: { verb: 'get', path: '/metrics' } },
     ]);
     made.allowed = false;
+    await made.clock.advance(10_000);
     await expect(guard('Bearer a')).rejects.toMatchObject({
       code: 'GATE_CALLER_FORBIDDEN',
       message: 'caller: "system:apiserver" may not get /metrics: grant it by RBAC',
     });
+  });
+
+  const aVerdict = (name: string, verb = 'get'): Parameters<Callers['authorize']>[1] => ({
+    resource: { verb, group: 'g.test', version: 'v1', resource: 'pactos', namespace: 'shop', name },
+  });
+  const mayGet = ({ callers }: Api, name: string): Promise<string> =>
+    callers.authorize({ username: 'a' }, aVerdict(name)).then(
+      () => 'allowed',
+      (error: { code: string }) => error.code,
+    );
+
+  it('asks once in 10 s for a right that is there, and denies it 10 s after it was taken away', async () => {
+    const made = api();
+    expect(await mayGet(made, 'web')).toBe('allowed');
+    made.allowed = false;
+    await made.clock.advance(9_999);
+    expect(await mayGet(made, 'web')).toBe('allowed');
+    expect(made.questions).toHaveLength(1);
+    await made.clock.advance(1);
+    expect(await mayGet(made, 'web')).toBe('GATE_CALLER_FORBIDDEN');
+  });
+
+  it('asks once a second for a right that is missing, and allows it a second after it was given', async () => {
+    const made = api();
+    made.allowed = false;
+    expect(await mayGet(made, 'web')).toBe('GATE_CALLER_FORBIDDEN');
+    made.allowed = true;
+    await made.clock.advance(999);
+    expect(await mayGet(made, 'web')).toBe('GATE_CALLER_FORBIDDEN');
+    expect(made.questions).toHaveLength(1);
+    await made.clock.advance(1);
+    expect(await mayGet(made, 'web')).toBe('allowed');
+  });
+
+  it('takes the right of one for that of nobody else, and for no other object or verb', async () => {
+    const made = api();
+    for (const [user, question] of [
+      [{ username: 'a' }, aVerdict('web')],
+      [{ username: 'b' }, aVerdict('web')],
+      [{ username: 'a', uid: '1' }, aVerdict('web')],
+      [{ username: 'a', groups: ['g'] }, aVerdict('web')],
+      [{ username: 'a', extra: { scope: ['x'] } }, aVerdict('web')],
+      [{ username: 'a' }, aVerdict('cart')],
+      [{ username: 'a' }, aVerdict('web', 'update')],
+    ] as const)
+      await made.callers.authorize(user, question);
+    expect(made.questions).toHaveLength(7);
+  });
+
+  it('asks once for the same right of those who come together, beyond the ceiling on reviews', async () => {
+    const made = api({ burst: 1, ratePerSecond: 1 });
+    const asked = await Promise.all(Array.from({ length: 200 }, () => mayGet(made, 'web')));
+    expect(new Set(asked)).toEqual(new Set(['allowed']));
+    expect(made.questions).toHaveLength(1);
+    expect(await mayGet(made, 'cart')).toBe('GATE_OVERLOADED');
+  });
+
+  it('keeps what others may while somebody is denied one thing after the other', async () => {
+    const made = api({ burst: 5_000 });
+    expect(await mayGet(made, 'web')).toBe('allowed');
+    made.allowed = false;
+    for (let index = 0; index < 1_500; index++) await mayGet(made, `none-${String(index)}`);
+    expect(await mayGet(made, 'web')).toBe('allowed');
   });
 
   it('allows the named users to call webhooks and denies others, quoting what they chose', async () => {
