@@ -22,6 +22,7 @@ import { policies } from '../test/bench/scenarios/policies.ts';
 import { policyChanges } from '../test/bench/scenarios/policy-changes.ts';
 import { bodies, bursts, highest, rates } from '../test/bench/scenarios/rates.ts';
 import { certificate, sigterm } from '../test/bench/scenarios/rollout.ts';
+import { reconcile } from '../test/bench/scenarios/reconcile.ts';
 import { coldStart, loaderCheck, memory } from '../test/bench/scenarios/start.ts';
 import { SecretMount } from '../test/bench/secret-mount.ts';
 import { ServerStarter } from '../test/bench/servers.ts';
@@ -44,6 +45,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   sigterm,
   certificate,
   'policy-changes': policyChanges,
+  reconcile,
 };
 
 const FULL: Pace = {
@@ -64,6 +66,7 @@ const FULL: Pace = {
   policySamples: 3_000,
   contractSamples: 500,
   policyChanges: { seconds: 300, warmupSeconds: 5, memoryWarmupSeconds: 60, partSeconds: 60 },
+  reconcile: { demands: 500, coldVerdicts: 10, changes: 100, idleSeconds: 30, storm: 10_000 },
 };
 const QUICK: Pace = {
   rounds: 1,
@@ -83,6 +86,7 @@ const QUICK: Pace = {
   policySamples: 1_000,
   contractSamples: 100,
   policyChanges: { seconds: 10, warmupSeconds: 1, memoryWarmupSeconds: 3, partSeconds: 3 },
+  reconcile: { demands: 100, coldVerdicts: 3, changes: 20, idleSeconds: 10, storm: 4_000 },
 };
 
 const HELP = `npm run bench -- [options]

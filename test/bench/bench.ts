@@ -42,6 +42,17 @@ export interface Pace {
     readonly memoryWarmupSeconds: number;
     readonly partSeconds: number;
   };
+  /** The reconciler beside a real API server. */
+  readonly reconcile: {
+    /** Verdicts asked for, of Pactos that were looked at before, and of new ones. */
+    readonly demands: number;
+    readonly coldVerdicts: number;
+    /** Pactos of which something is changed, three times each. */
+    readonly changes: number;
+    readonly idleSeconds: number;
+    /** Changes of a storm. */
+    readonly storm: number;
+  };
 }
 
 export interface Bench {

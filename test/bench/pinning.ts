@@ -35,8 +35,8 @@ export function anyOf({ server, loader }: Cores): string | undefined {
   return server === undefined || loader === undefined ? undefined : `${server},${loader}`;
 }
 
-/** Moves the calling process out of the server's way. */
-export function pinSelf(core: number | undefined): void {
+/** Moves the calling process out of the server's way, or back to all of a list. */
+export function pinSelf(core: number | string | undefined): void {
   if (core === undefined) return;
   execFileSync(TASKSET, ['-a', '-c', '-p', String(core), String(process.pid)], { stdio: 'ignore' });
 }

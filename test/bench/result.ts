@@ -1,6 +1,7 @@
 /** The JSON result of one run: what was measured, before anybody rounds or judges it. */
 import type { BodyName } from './corpus.ts';
 import type { Sides } from './policies/timing.ts';
+import type { ReconcileResult } from './reconcile/result.ts';
 
 /** One round of load on one server. Milliseconds unless named otherwise. */
 export interface Round {
@@ -262,4 +263,5 @@ export interface BenchResult {
   readonly rollout?: readonly RolloutRun[];
   readonly policies?: PoliciesResult;
   readonly contracts?: ContractsResult;
+  readonly reconcile?: ReconcileResult;
 }

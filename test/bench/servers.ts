@@ -163,12 +163,13 @@ export class ServerStarter {
     };
   }
 
-  /** For `--import`: a server that writes its stalls to `file` (stall-probe.ts). */
-  stallProbe(file: string): string {
+  /** For `--import`: a server that writes its stalls to `file` (stall-probe.ts), so often. */
+  stallProbe(file: string, everyMs = 1_000): string {
     const probe = join(this.directory, 'stall-probe.mjs');
     this.stripTypes('stall-probe.ts', probe);
     const url = pathToFileURL(probe);
     url.searchParams.set('file', file);
+    url.searchParams.set('every', String(everyMs));
     return url.href;
   }
 

@@ -1,16 +1,17 @@
 /**
- * Loaded into a server by `--import`, with `?file=` of where to write: once a second a line with the time, in
- * milliseconds since 1970, the longest that the event loop did not come round in that second, and the most processor
- * time of its thread from one turn to the next, which other work of the machine does not touch. The harness strips the
- * types first.
+ * Loaded into a server by `--import`, with `?file=` of where to write: once a second, or every `&every=` milliseconds, a
+ * line with the time, in milliseconds since 1970, the longest that the event loop did not come round since the last line,
+ * and the most processor time of its thread from one turn to the next, which other work of the machine does not touch. The
+ * harness strips the types first.
  */
 import { appendFileSync } from 'node:fs';
 
 /** So often it should come round; what is beyond is a stall. */
 const EVERY_MS = 5;
-const WRITE_EVERY_MS = 1_000;
 
-const file = new URL(import.meta.url).searchParams.get('file') ?? '';
+const { searchParams } = new URL(import.meta.url);
+const file = searchParams.get('file') ?? '';
+const WRITE_EVERY_MS = Number(searchParams.get('every') ?? 1_000);
 let lastMs = performance.now();
 let lastCpuMs = cpuMs();
 let longestMs = 0;

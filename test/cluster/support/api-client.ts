@@ -57,7 +57,10 @@ export interface ApiClient {
 const ANSWER_TIMEOUT_MS = 60_000;
 
 /** @param connections kept open at most, each for the administrator and for holders of tokens. */
-export function createApiClient(plane: ControlPlane, connections = 4): ApiClient {
+export function createApiClient(
+  plane: Pick<ControlPlane, 'url' | 'adminKubeconfigPath'>,
+  connections = 4,
+): ApiClient {
   const { admin, ca } = credentialsOf(plane.adminKubeconfigPath);
   // Over HTTP/2 undici joins the values of a header into one, which would be one group of a strange name.
   const common = { allowH2: false, headersTimeout: ANSWER_TIMEOUT_MS, bodyTimeout: ANSWER_TIMEOUT_MS };
@@ -106,7 +109,8 @@ export function createApiClient(plane: ControlPlane, connections = 4): ApiClient
   };
 }
 
-function credentialsOf(kubeconfig: string): { ca: string; admin: { cert: string; key: string } } {
+/** @param kubeconfig the file of the administrator. */
+export function credentialsOf(kubeconfig: string): { ca: string; admin: { cert: string; key: string } } {
   // Written by writeKubeconfig, which writes JSON with everything embedded.
   const { clusters, users } = JSON.parse(readFileSync(kubeconfig, 'utf8')) as {
     clusters: [{ cluster: Record<string, string> }];

@@ -27,10 +27,18 @@ export interface ReconcilerOptions {
   readonly through?: { readonly url: string; readonly ca: string };
   /** Of its wall clock, milliseconds. */
   readonly shiftMs?: number;
+  /** What Node is given before `serve`. Default: our sources, with a wall clock that can be set. */
+  readonly program?: readonly string[];
+  /** Default: debug. */
+  readonly logLevel?: string;
 }
 
 export interface ReconcilerProcess {
   readonly metricsUrl: string;
+  /** Of its API: where it is, who vouches for it (PEM), and a token of somebody who may read and force verdicts. */
+  readonly api: { readonly url: string; readonly ca: string; readonly token: string };
+  /** Undefined before it was started. */
+  pid(): number | undefined;
   /** Starts it and waits until it is ready. */
   start(): Promise<void>;
   /** Starts it, and waits for nothing. */
@@ -73,7 +81,7 @@ const ACCOUNTS = [
 
 /** Makes accounts and rights, and starts nothing yet. */
 export async function prepareReconciler(options: ReconcilerOptions): Promise<ReconcilerProcess> {
-  const { plane, through, flags = [] } = options;
+  const { plane, through, flags = [], program = [`--import=${CLOCK}`, MAIN], logLevel = 'debug' } = options;
   const settings = ['--roles=reconciler', `--reconciler-namespace=${GATE_NAMESPACE}`, ...flags];
   if (!flags.some((flag) => flag.startsWith('--metrics-plain'))) settings.push('--metrics-plain');
   const directory = mkdtempSync(join(tmpdir(), 'pacto-gate-reconciler-'));
@@ -97,8 +105,7 @@ export async function prepareReconciler(options: ReconcilerOptions): Promise<Rec
   const authority = await createAuthority('api-ca');
   const mount = new SecretMount(join(directory, 'tls'), await servingPair(authority));
   const args = [
-    `--import=${CLOCK}`,
-    MAIN,
+    ...program,
     'serve',
     `--cluster-kubeconfig=${kubeconfig}`,
     `--tls-cert-file=${mount.certFile}`,
@@ -107,7 +114,7 @@ export async function prepareReconciler(options: ReconcilerOptions): Promise<Rec
     `--health-port=${healthPort}`,
     `--metrics-port=${metricsPort}`,
     '--log-format=json',
-    '--log-level=debug',
+    `--log-level=${logLevel}`,
     ...settings,
   ];
   const logFile = join(directory, 'reconciler.log');
@@ -119,8 +126,12 @@ export async function prepareReconciler(options: ReconcilerOptions): Promise<Rec
     server = await guard.start('reconciler', process.execPath, args, logFile);
   }
 
+  const apiUrl = `https://127.0.0.1:${apiPort}`;
+
   return {
     metricsUrl,
+    api: { url: apiUrl, ca: authority.certificate, token: caller ?? '' },
+    pid: () => server?.pid,
     launch,
     async start() {
       await launch();
@@ -153,7 +164,7 @@ export async function prepareReconciler(options: ReconcilerOptions): Promise<Rec
         .map((line) => JSON.parse(line) as GateLogLine),
     verdict(namespace, name, fresh) {
       const query = fresh === undefined ? '' : `?fresh=${fresh}`;
-      return ask(`https://127.0.0.1:${apiPort}/v1/verdicts/${namespace}/${name}${query}`, {
+      return ask(`${apiUrl}/v1/verdicts/${namespace}/${name}${query}`, {
         ca: authority.certificate,
         headers: { authorization: `Bearer ${caller ?? ''}` },
       });
