@@ -30,6 +30,8 @@ export interface Scene {
   readonly objects?: readonly KubeObject[];
   /** Kinds that may not be read. */
   readonly forbidden?: readonly Kind[];
+  /** Told of each kind that is read. */
+  readonly onRead?: (kind: Kind) => void;
   readonly settings?: Partial<ObserveSettings>;
   readonly agents?: boolean;
   /** How long each streak (`interface/api`) has lasted, milliseconds. */
@@ -49,7 +51,7 @@ export interface Seen {
   readonly watchedDues: readonly number[];
 }
 
-const NO_CONTRACT: Contract = {
+export const NO_CONTRACT: Contract = {
   pactoVersion: '2.0',
   service: { name: 'web', version: '1.0.0' },
   interfaces: [],
@@ -128,9 +130,10 @@ function streaksOf(streaks: Readonly<Record<string, number>>): readonly Observat
 }
 
 /** As view.ts says, over what the scene has. */
-function viewOf({ objects = [], forbidden = [] }: Scene): View {
+function viewOf({ objects = [], forbidden = [], onRead }: Scene): View {
   const ofKind = async (kind: Kind): Promise<readonly KubeObject[]> => {
     await Promise.resolve();
+    onRead?.(kind);
     if (forbidden.includes(kind))
       throw new GateError('GATE_CLUSTER_FORBIDDEN', `${kind.resource} may not be listed`);
     return objects.filter((object) => object.kind === kind.kind);
