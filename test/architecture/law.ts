@@ -23,7 +23,7 @@ const COMPOSITION = /^src\/(?:main|handle|app|app\/[a-z-]+)\.ts$/;
 
 /** Packages, for the rooms that are restricted to some (`node:` modules count as packages). */
 const MAY_USE: Readonly<Record<string, readonly RegExp[]>> = {
-  policies: [/^re2js$/, /^semver$/, /^yaml$/, /^zod(\/.*)?$/],
+  policies: [/^croner$/, /^re2js$/, /^semver$/, /^yaml$/, /^zod(\/.*)?$/],
   leaf: [/^node:/, /^zod(\/.*)?$/, /^yaml$/, /^pino$/, /^prom-client$/],
 };
 

@@ -115,9 +115,15 @@ export interface DecisionInput {
   readonly mode: GateMode;
   readonly target: GateTarget;
   readonly onUnknown: OnUnknown;
+  /** Whether the identity policy of now cannot be read: nothing goes forward by it (delivery.md §3.4). */
+  readonly isPolicyInvalid: boolean;
   readonly hasBreakGlass: boolean;
+  /** When that runs out. */
+  readonly breakGlassUntilMs: number | undefined;
   /** Undefined while moves are allowed; `untilMs` undefined: nobody knows. */
   readonly frozen: { readonly untilMs: number | undefined; readonly reason: string } | undefined;
+  /** When a schedule next stops moves that are allowed now; undefined where none does. */
+  readonly closesAtMs: number | undefined;
   readonly isHeld: boolean;
   /** Name of the Operation that is under way, where it is another. */
   readonly busyWith: string | undefined;
