@@ -1,7 +1,7 @@
 /** The reconciler as the program runs it, over a cluster in memory and under a turned clock. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openMetrics } from '../../src/app/metrics.ts';
-import type { ReconcilerPart } from '../../src/app/reconciler-part.ts';
+import type { ReconcilerPart, ReconcilerSources } from '../../src/app/reconciler-part.ts';
 import { startReconcilerPart } from '../../src/app/reconciler.ts';
 import type { Cluster } from '../../src/cluster/cluster.ts';
 import { PACTO } from '../../src/cluster/kinds.ts';
@@ -39,7 +39,13 @@ export async function configWith(flags: Readonly<Record<string, string>> = {}): 
   return loaded.config;
 }
 
-export function run(cluster: Cluster, clock: FakeClock, config: Config): Running {
+/** @param sources where others than the program's own are to be asked. */
+export function run(
+  cluster: Cluster,
+  clock: FakeClock,
+  config: Config,
+  sources: Omit<ReconcilerSources, 'cluster'> = {},
+): Running {
   const lines: LoggedLine[] = [];
   const at =
     (level: string) =>
@@ -54,7 +60,7 @@ export function run(cluster: Cluster, clock: FakeClock, config: Config): Running
     flush: () => Promise.resolve(),
     lost: () => 0,
   } as unknown as RootLog;
-  const part = startReconcilerPart(config, { clock, log }, { cluster });
+  const part = startReconcilerPart(config, { clock, log }, { cluster, ...sources });
   const metrics = openMetrics([], { lost: () => 0 });
   part.observe(metrics);
   const settle = async (): Promise<void> => {

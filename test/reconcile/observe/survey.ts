@@ -62,7 +62,7 @@ export const NO_CONTRACT: Contract = {
 };
 
 /** Now, in every scene. */
-export const NOW_MS = new FakeClock().now();
+const NOW_MS = new FakeClock().now();
 
 /** An RFC 3339 time, so long after now. */
 export function at(ms: number): string {
