@@ -35,12 +35,12 @@ export class RecordedRegistry implements PullClient {
     this.#credential = credential;
   }
 
-  push({ ref, digest, files, media, symlink }: Pushed): void {
+  push({ ref, digest, files, media, symlink, raw }: Pushed): void {
     const { registry, repository, tag = '' } = parseRegistryReference(ref);
     const name = `${registry}/${repository}`;
     const entries = Object.entries(files).map(([name, data]) => ({ name, data }));
     const links = symlink === undefined ? [] : [{ name: symlink, type: '2', link: 'pacto.yaml' }];
-    const layer = gzipSync(tarOf([...entries, ...links]));
+    const layer = raw === undefined ? gzipSync(tarOf([...entries, ...links])) : Buffer.from(raw);
     const layerDigest = `${digest.slice(0, -4)}1a7e`;
     const manifest = Buffer.from(
       JSON.stringify({

@@ -33,9 +33,11 @@ export interface Pushed {
   readonly files: Readonly<Record<string, string>>;
   /** Media type of the layer, where it is another. */
   readonly media?: string;
-  /** What is wrong with it, and when it comes, where that is not at once. */
+  /** A link among the files, of this name. */
   readonly symlink?: string;
-  readonly raw?: unknown;
+  /** The layer itself, in place of an archive of the files; the recording leaves it out. */
+  readonly raw?: string;
+  /** When it comes, where that is not at once. */
   readonly at?: number;
 }
 
