@@ -9,7 +9,7 @@ import { RecordedRegistry } from '../conformance/operator/registry.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { aPacto, configWith, run } from './running.ts';
 
-export const REPOSITORY = 'registry.test/shop/cart';
+const REPOSITORY = 'registry.test/shop/cart';
 const SIBLING = 'registry.test/shop/pay:1.2.0';
 const DIGEST = `sha256:${'c'.repeat(64)}`;
 

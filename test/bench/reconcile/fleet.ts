@@ -65,7 +65,7 @@ export function* servicePlaces(): Generator<Place> {
       yield { namespace: namespaceOf(n), name: `service-${s}` };
 }
 
-export function* pactoPlaces(): Generator<Place> {
+function* pactoPlaces(): Generator<Place> {
   for (const [index, place] of [...servicePlaces()].entries())
     if (index % SERVICES_PER_NAMESPACE < PACTOS_PER_NAMESPACE) yield place;
 }
@@ -124,7 +124,7 @@ export function* pieces(registry: string): Generator<Piece> {
   }
 }
 
-export function pactosOf(namespace: string): string {
+function pactosOf(namespace: string): string {
   return `/apis/pacto.trianalab.io/v1alpha1/namespaces/${namespace}/pactos`;
 }
 
