@@ -33,8 +33,9 @@ export class World {
   readonly #scenario: Scenario;
   readonly #registry = new RecordedRegistry();
   readonly #targets: ProbeTargets;
-  readonly #reconciler: ReconcilerPart;
-  readonly #metrics: Metrics;
+  readonly #start: () => { readonly reconciler: ReconcilerPart; readonly metrics: Metrics };
+  #reconciler: ReconcilerPart;
+  #metrics: Metrics;
   readonly log: string[];
   readonly startMs: number;
 
@@ -57,27 +58,33 @@ export class World {
     this.cluster = createMemoryCluster({ clock });
     const log = recordingLog();
     this.log = log.lines;
-    const cache = new BundleCache({ clock, maxBytes: 1024 * 1024, keepsResults: true });
-    this.#reconciler = startReconcilerPart(
-      config,
-      { clock, log: log.log },
-      {
-        cluster: this.cluster,
-        prober: createHttpProber({
-          clock,
-          resolve: ({ port }) => ({ host: '127.0.0.1', port: port === SILENT_PORT ? 1 : targets.port }),
-        }),
-        registries: () =>
-          Promise.resolve({
-            client: this.#registry,
-            cache,
-            withPullSecret: (secret, reference) => this.#registry.withSecret(secret, reference),
-            close: () => Promise.resolve(),
+    this.#start = () => {
+      const cache = new BundleCache({ clock, maxBytes: 1024 * 1024, keepsResults: true });
+      const reconciler = startReconcilerPart(
+        config,
+        { clock, log: log.log },
+        {
+          cluster: this.cluster,
+          prober: createHttpProber({
+            clock,
+            resolve: ({ port }) => ({ host: '127.0.0.1', port: port === SILENT_PORT ? 1 : targets.port }),
           }),
-      },
-    );
-    this.#metrics = openMetrics([], { lost: () => 0 });
-    this.#reconciler.observe(this.#metrics);
+          registries: () =>
+            Promise.resolve({
+              client: this.#registry,
+              cache,
+              withPullSecret: (secret, reference) => this.#registry.withSecret(secret, reference),
+              close: () => Promise.resolve(),
+            }),
+        },
+      );
+      const metrics = openMetrics([], { lost: () => 0 });
+      reconciler.observe(metrics);
+      return { reconciler, metrics };
+    };
+    const { reconciler, metrics } = this.#start();
+    this.#reconciler = reconciler;
+    this.#metrics = metrics;
     this.startMs = clock.now();
   }
 
@@ -121,6 +128,16 @@ export class World {
       await this.clock.advance(0);
       quiet = this.#reconciler.isIdle() ? quiet + 1 : 0;
     }
+  }
+
+  /** Another reconciler in place of this one, and what happens in between. */
+  async replaceReconciler(meanwhile: () => Promise<void>): Promise<void> {
+    await this.#reconciler.stop();
+    await meanwhile();
+    const { reconciler, metrics } = this.#start();
+    this.#reconciler = reconciler;
+    this.#metrics = metrics;
+    await this.settle();
   }
 
   pacto(): Promise<KubeObject | undefined> {
