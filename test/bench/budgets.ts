@@ -4,6 +4,7 @@ import { policyChangeRows } from './policy-changes/report.ts';
 import { atLeast, atMost, below, digits, type BudgetRow } from './budget-row.ts';
 import { contractBudgets } from './contracts/report.ts';
 import { policyBudgets } from './policies/report.ts';
+import { reconcileBudgets } from './reconcile/report.ts';
 import { median } from './statistics.ts';
 
 const MIB = 1024 * 1024;
@@ -23,6 +24,7 @@ export function budgetRows(result: BenchResult): readonly BudgetRow[] {
     ...rolloutRows(result, 'sigterm', 'SIGTERM of each of two processes, 500 requests/s'),
     ...rolloutRows(result, 'certificate', 'certificate swap, 500 requests/s'),
     ...policyChangeRows(result),
+    ...reconcileBudgets(result),
   ];
 }
 

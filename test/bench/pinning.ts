@@ -37,6 +37,11 @@ export function anyOf({ server, loader }: Cores): string | undefined {
 
 /** Moves the calling process out of the server's way, or back to all of a list. */
 export function pinSelf(core: number | string | undefined): void {
+  pinProcess(process.pid, core);
+}
+
+/** Moves a process that runs, with all its threads. */
+export function pinProcess(pid: number, core: number | string | undefined): void {
   if (core === undefined) return;
-  execFileSync(TASKSET, ['-a', '-c', '-p', String(core), String(process.pid)], { stdio: 'ignore' });
+  execFileSync(TASKSET, ['-a', '-c', '-p', String(core), String(pid)], { stdio: 'ignore' });
 }

@@ -5,6 +5,7 @@ import { contractSection } from './contracts/report.ts';
 import { section, table } from './page.ts';
 import { policySection } from './policies/report.ts';
 import { policyChangeSection } from './policy-changes/report.ts';
+import { reconcileSection } from './reconcile/report.ts';
 import type { BenchResult, HighestRate, Pair, Round } from './result.ts';
 import { median, spread } from './statistics.ts';
 
@@ -28,6 +29,7 @@ export function renderReport(result: BenchResult): string {
     processes(result),
     rollout(result),
     policyChangeSection(result),
+    reconcileSection(result),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }

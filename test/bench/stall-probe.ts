@@ -2,7 +2,8 @@
  * Loaded into a server by `--import`, with `?file=` of where to write: once a second, or every `&every=` milliseconds, a
  * line with the time, in milliseconds since 1970, the longest that the event loop did not come round since the last line,
  * and the most processor time of its thread from one turn to the next, which other work of the machine does not touch. The
- * harness strips the types first.
+ * harness strips the types first. SIGUSR2 stops it, and the next one starts it again: to look so often costs more than a
+ * process may that has nothing to do.
  */
 import { appendFileSync } from 'node:fs';
 
@@ -17,12 +18,14 @@ let lastCpuMs = cpuMs();
 let longestMs = 0;
 let longestCpuMs = 0;
 let writtenMs = lastMs;
+let timer: NodeJS.Timeout | undefined;
+
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
-setInterval(() => {
+function look(): void {
   const nowMs = performance.now();
   longestCpuMs = Math.max(longestCpuMs, cpuMs() - lastCpuMs);
   longestMs = Math.max(longestMs, nowMs - lastMs - EVERY_MS);
@@ -35,4 +38,14 @@ setInterval(() => {
   // What was written is not counted either.
   lastMs = performance.now();
   lastCpuMs = cpuMs();
-}, EVERY_MS).unref();
+}
+
+function turn(): void {
+  clearInterval(timer);
+  lastMs = performance.now();
+  lastCpuMs = cpuMs();
+  timer = timer === undefined ? setInterval(look, EVERY_MS).unref() : undefined;
+}
+
+process.on('SIGUSR2', turn);
+turn();

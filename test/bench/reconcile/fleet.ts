@@ -18,6 +18,8 @@ const PACTOS_PER_NAMESPACE = PACTOS / NAMESPACES;
 const PROVIDERS = 2;
 const DEPENDENTS = 15;
 const CONFIGURED = 10;
+/** As by a gate that has some in its care: what a caller may of each is reviewed every ten seconds. */
+const ASKED = 10;
 /** The last of a namespace. */
 const OFTEN = 5;
 const OFTEN_SECONDS = 30;
@@ -73,9 +75,29 @@ function* pactoPlaces(): Generator<Place> {
 /** Pactos that are looked at when something happens, and not in between. */
 export function quietPactos(): readonly Place[] {
   return [...pactoPlaces()].filter((_, index) => {
-    const within = index % PACTOS_PER_NAMESPACE;
+    const [, within] = positionOf(index);
     return within >= PROVIDERS + DEPENDENTS && within < PACTOS_PER_NAMESPACE - OFTEN;
   });
+}
+
+/** What is read for a verdict decides how long it takes: whether a ConfigMap is, which is kept nowhere. */
+export interface Asked extends Place {
+  readonly readsConfigMap: boolean;
+}
+
+/** Ten Pactos of different namespaces in the proportions of the fleet: with dependencies, with a ConfigMap, with neither. */
+export function askedPactos(): readonly Asked[] {
+  const places = [...pactoPlaces()];
+  return Array.from({ length: ASKED }, (_, k) => {
+    const within = Math.floor(((k + 0.5) / ASKED) * (PACTOS_PER_NAMESPACE - OFTEN));
+    const { namespace, name } = places[k * PACTOS_PER_NAMESPACE + within] ?? { namespace: '', name: '' };
+    return { namespace, name, readsConfigMap: isConfigured(within) };
+  });
+}
+
+/** Those that are looked at every now and then. */
+export function oftenPactos(): readonly Place[] {
+  return [...pactoPlaces()].filter((_, index) => positionOf(index)[1] >= PACTOS_PER_NAMESPACE - OFTEN);
 }
 
 /** What lies in the registry: of each a contract in 1.0.0. */
@@ -124,7 +146,7 @@ export function* pieces(registry: string): Generator<Piece> {
   }
 }
 
-function pactosOf(namespace: string): string {
+export function pactosOf(namespace: string): string {
   return `/apis/pacto.trianalab.io/v1alpha1/namespaces/${namespace}/pactos`;
 }
 

@@ -3,15 +3,20 @@ import type { Stall } from '../result.ts';
 import type { LatencySummary } from '../statistics.ts';
 import type { FLEET } from './fleet.ts';
 
-export type ReconcileResult = Measured | { readonly leftOut: string };
+export type ReconcileResult = ReconcileFigures | { readonly leftOut: string };
 
 /** A number of changes of one kind as fast as the API server takes them, and who asks for verdicts meanwhile. */
-export interface StormResult {
+export interface StormFigures {
   readonly patches: number;
   readonly seconds: number;
+  /** All, then those for which a ConfigMap is read from the API server, and the others. */
   readonly demand: LatencySummary;
-  /** Verdicts that were not given, by status. */
-  readonly failures: Readonly<Record<string, number>>;
+  readonly withConfigMap: LatencySummary;
+  readonly without: LatencySummary;
+  /** Reads of one object by somebody else meanwhile. */
+  readonly apiServer: LatencySummary;
+  /** Verdicts that were not given. */
+  readonly failures: number;
   /** From the end of the storm to the last status that came of it. */
   readonly settledMs: number;
   /** Of one processor, from the beginning until all is quiet. */
@@ -20,38 +25,48 @@ export interface StormResult {
   readonly residentBytes: number;
 }
 
-export interface Measured {
+/** A time in which nothing happens. */
+export interface IdleFigures {
+  readonly seconds: number;
+  /** Of one processor. */
+  readonly cpuPercent: number;
+  /** By resource. */
+  readonly writes: Readonly<Record<string, number>>;
+  /** The most of one status. */
+  readonly mostPerPacto: number;
+}
+
+/** A start where nothing is written yet; all from the start of the process. */
+export interface StartFigures {
+  readonly readyMs: number;
+  /** From then: the very first, while all Pactos are looked at. */
+  readonly firstVerdictMs: number;
+  /** The last Pacto had its first verdict. */
+  readonly allMs: number;
+  /** The last status was written that came of the start. */
+  readonly settledMs: number;
+  readonly verdicts: Readonly<Record<string, number>>;
+  readonly residentBytes: number;
+  readonly peakBytes: number;
+  readonly listStall: Stall;
+  readonly looksStall: Stall;
+}
+
+export interface ReconcileFigures {
   readonly fleet: typeof FLEET;
-  /** All from the start of the process. */
-  readonly start: {
-    readonly readyMs: number;
-    /** From then: the very first, while all Pactos are looked at. */
-    readonly firstVerdictMs: number;
-    /** The last Pacto had its first verdict. */
-    readonly allMs: number;
-    /** The last status was written that came of the start. */
-    readonly settledMs: number;
-    readonly verdicts: Readonly<Record<string, number>>;
-    readonly residentBytes: number;
-    readonly peakBytes: number;
-    readonly listStall: Stall;
-    readonly looksStall: Stall;
-  };
+  readonly start: StartFigures;
   readonly demand: {
     readonly warm: LatencySummary;
-    readonly failures: Readonly<Record<string, number>>;
+    readonly failed: number;
     /** Of Pactos made just now, whose contracts are still in their registry. */
     readonly cold: LatencySummary;
   };
   /** From the sending of a change to the status, as a watch tells it. */
   readonly changes: { readonly endpoints: LatencySummary; readonly deployments: LatencySummary };
-  readonly idle: {
-    readonly seconds: number;
-    readonly cpuPercent: number;
-    /** By resource. */
-    readonly writes: Readonly<Record<string, number>>;
-    readonly mostPerPacto: number;
-  };
-  readonly storms: { readonly pods: StormResult; readonly slices: StormResult };
+  /** With as many looks due as in steady state, and with none. */
+  readonly idle: { readonly due: IdleFigures; readonly none: IdleFigures };
+  readonly storms: { readonly pods: StormFigures; readonly slices: StormFigures };
   readonly peakBytes: number;
+  /** Another first start, with so much for young objects (`--max-semi-space-size`). */
+  readonly sized: { readonly semiSpaceMib: number; readonly start: StartFigures };
 }

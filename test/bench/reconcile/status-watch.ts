@@ -52,6 +52,11 @@ export class StatusWatch {
     return watch;
   }
 
+  /** How many Pactos there are. */
+  get size(): number {
+    return this.#written.size;
+  }
+
   /** Of how many the status is as wanted. */
   count(isWanted: (status: PactoStatus) => boolean): number {
     return this.#written

@@ -44,7 +44,7 @@ export interface ReconcilerProcess {
   /** Starts it, and waits for nothing. */
   launch(): Promise<void>;
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void;
+  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL' | 'SIGUSR2'): void;
   /** Sets its wall clock. */
   shift(shiftMs: number): void;
   ending(): string | undefined;
