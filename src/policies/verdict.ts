@@ -30,6 +30,17 @@ export interface Allowed {
   /** Keys without `/`: the API server puts the entry's name in front (vap.md F4). */
   readonly auditAnnotations: Readonly<Record<string, string>>;
   readonly violations?: readonly Violation[];
+  /** Of a mutating entry alone: what is to be changed (RFC 6902). A validating one must leave it out (flux-facts.md FF-40). */
+  readonly patch?: readonly PatchOperation[];
+}
+
+/** One operation of a JSON Patch (RFC 6902). */
+export interface PatchOperation {
+  readonly op: 'add' | 'replace' | 'remove';
+  /** JSON Pointer (RFC 6901). */
+  readonly path: string;
+  /** Left out for `remove`. */
+  readonly value?: unknown;
 }
 
 export interface Denied {

@@ -1,6 +1,13 @@
 /** What goes back: a verdict as an AdmissionReview, or a refusal where there is no review to answer. */
 import type { GateError } from '../errors.ts';
-import { allow, type Cause, type Denied, type FailurePolicy, type Verdict } from '../policies/verdict.ts';
+import {
+  allow,
+  type Allowed,
+  type Cause,
+  type Denied,
+  type FailurePolicy,
+  type Verdict,
+} from '../policies/verdict.ts';
 import type { ReviewId } from './layout.ts';
 
 export interface RawAnswer {
@@ -35,6 +42,7 @@ export function answerReview(id: ReviewId, given: Verdict, isVerbatim = false): 
       uid: id.uid,
       allowed: verdict.allowed,
       ...(!verdict.allowed && { status: statusOf(verdict) }),
+      ...(verdict.allowed && patchOf(verdict.patch)),
       ...(warnings.length > 0 && { warnings }),
       ...(annotations.length > 0 && {
         auditAnnotations: Object.fromEntries(annotations),
@@ -42,6 +50,12 @@ export function answerReview(id: ReviewId, given: Verdict, isVerbatim = false): 
     },
   });
   return { status: 200, headers: { 'content-type': 'application/json' }, body };
+}
+
+/** No patch at all where nothing is to be changed: an empty one is a fault to the API server of a validating entry. */
+function patchOf(patch: Allowed['patch']): object {
+  if (patch === undefined || patch.length === 0) return {};
+  return { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
 }
 
 function bounded(verdict: Verdict): Verdict {
@@ -90,8 +104,11 @@ function detailsOf(object: Denied['object']): object {
  * some 400-class ones (flux-facts.md FF-40).
  */
 export function failureVerdict(failurePolicy: FailurePolicy, entry: string, error: GateError): Verdict {
-  // A warning with a control character would be dropped (vap.md A07).
-  const cause = `${error.message} [${error.code}]`.replaceAll(/\p{Cc}+/gu, ' ');
+  // A warning with a control character would be dropped (vap.md A07); on the other word Flux deletes the object and makes
+  // it anew, whatever the code (flux-facts.md FF-28).
+  const cause = `${error.message} [${error.code}]`
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .replaceAll(/immutable/giu, 'unchangeable');
   if (failurePolicy === 'Ignore') {
     return allow({
       warnings: [`${entry}: not enforced on this request: ${cause}`],

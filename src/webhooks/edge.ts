@@ -145,19 +145,23 @@ class AdmissionEdge implements Edge {
       return this.#refuse(raw, 400, error, { webhook: webhook.name });
     }
     // What is too large is answered without being read, so overload is no reason to leave it to the failure policy.
-    if (raw.overload !== undefined && raw.unread?.code !== 'GATE_REVIEW_TOO_LARGE') {
+    const isOverload = raw.overload !== undefined && raw.unread?.code !== 'GATE_REVIEW_TOO_LARGE';
+    if (isOverload && call.entry.decidePlain === undefined) {
       const id = idAtStart(raw.body);
       if (id !== undefined) return this.#fail(call, id, raw.overload);
     }
     const review = await this.#read(raw);
     if (review.kind === 'refused') {
+      const id = isOverload ? idAtStart(raw.body) : undefined;
+      if (id !== undefined) return this.#fail(call, id, raw.overload);
       return this.#refuse(raw, review.status, review.error, { webhook: webhook.name });
     }
     if (review.kind === 'unreadable') return this.#answerUnread(call, review);
     const { id, request } = review;
-    if (raw.overload !== undefined) return this.#fail(call, id, raw.overload, request);
     try {
-      const verdict = await this.#decide(call, request, budget);
+      const plain = call.entry.decidePlain?.(request);
+      if (plain === undefined && raw.overload !== undefined) throw raw.overload;
+      const verdict = plain ?? (await this.#decide(call, request, budget));
       const answer = answerReview(id, verdict, call.entry.isVerbatim);
       this.#record(call, id, request, verdict.allowed ? 'allowed' : 'denied', {
         codes: verdict.allowed ? [] : verdict.codes,

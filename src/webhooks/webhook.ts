@@ -28,6 +28,12 @@ export interface WebhookEntry {
   readonly failurePolicy: FailurePolicy;
   /** The texts of its verdicts are somebody else's and reach the API server as they are, which cuts them itself. */
   readonly isVerbatim?: boolean;
+  /**
+   * Answers what can be told from the review alone, whatever else fails: overload and a deadline that is over are no
+   * reason to refuse it (delivery.md §2.4 A; design decision 13 never applies to it).
+   * @returns undefined, as an entry without this does, where more must be seen. Must not throw.
+   */
+  decidePlain?(request: AdmissionRequest): Verdict | undefined;
   /** @throws anything: the edge turns it into the answer of the failure policy. */
   decide(request: AdmissionRequest, context: DecisionContext): Verdict | Promise<Verdict>;
   /**
