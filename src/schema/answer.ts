@@ -30,7 +30,10 @@ export interface Job {
   readonly instance?: readonly [Json];
 }
 
-export type Report =
+/** What happened, and the processor time that the worker had taken until then, in milliseconds. */
+export type Report = { readonly usedMs: number } & Happened;
+
+export type Happened =
   /** The worker has loaded and may be given jobs. */
   | { readonly kind: 'ready' }
   /** It begins to compile the schema of its job, which it did not know yet. */

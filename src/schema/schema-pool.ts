@@ -4,15 +4,17 @@
  */
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { systemClock, type Clock, type Timer } from '../clock.ts';
+import { systemClock, type Clock } from '../clock.ts';
 import { GateError, messageOf } from '../errors.ts';
 import { refused, type Answer, type Job, type Json, type Report } from './answer.ts';
 import { SCHEMA_LIMITS, instanceExcess } from './limits.ts';
+import { ProcessorLimit } from './processor-limit.ts';
 
 export interface SchemaPoolOptions {
   readonly clock?: Clock;
-  /** For a schema that is seen for the first time. A large one takes some 50 ms on a quiet machine. */
+  /** Processor time for a schema that is seen for the first time. A large one takes some 50 ms. */
   readonly compileMs?: number;
+  /** Processor time. */
   readonly validateMs?: number;
   /** For the worker to load. */
   readonly startMs?: number;
@@ -46,6 +48,8 @@ interface Running {
   isReady: boolean;
   /** Whether it has answered something: its memory may be full of others' schemas. */
   hasAnswered: boolean;
+  /** Processor time that it had taken at its last report. */
+  usedMs: number;
 }
 
 /** Fits `SchemaChecks` of the contract rules. Starts its worker at the first job; `close` it. */
@@ -54,12 +58,13 @@ export class SchemaPool {
   readonly #queue: Waiting[] = [];
   #running: Running | undefined;
   #current: Waiting | undefined;
-  #deadline: Timer | undefined;
+  readonly #limits: ProcessorLimit;
   #lastId = 0;
   #isClosed = false;
 
   constructor(options: SchemaPoolOptions = {}) {
     this.#options = { clock: systemClock, ...DEFAULTS, ...options };
+    this.#limits = new ProcessorLimit(this.#options.clock);
   }
 
   /** @returns `valid` where it compiles, never `invalid`. Rejects only where no worker starts (GATE_INTERNAL). */
@@ -113,7 +118,7 @@ export class SchemaPool {
     const current = this.#queue.shift();
     if (current === undefined) return;
     this.#current = current;
-    this.#limit(this.#options.validateMs, 'was still being validated');
+    this.#limit(running, this.#options.validateMs, 'was still being validated');
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
     running.worker.postMessage(current.job);
   }
@@ -132,26 +137,29 @@ export class SchemaPool {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: this.#options.memoryMb, maxYoungGenerationSizeMb: 16 },
     });
-    const running: Running = { worker, isReady: false, hasAnswered: false };
+    const running: Running = { worker, isReady: false, hasAnswered: false, usedMs: 0 };
     worker.on('message', (report: Report) => this.#hear(running, report));
     // `exit` follows and deals with it.
     let cause: unknown;
     worker.on('error', (error) => (cause = error));
     worker.on('exit', () => this.#mourn(running, cause));
-    this.#limit(this.#options.startMs, 'waited for the schema worker');
+    this.#limit(running, this.#options.startMs, 'waited for the schema worker');
     return running;
   }
 
   #hear(running: Running, report: Report): void {
     if (running !== this.#running) return;
+    running.usedMs = report.usedMs;
     if (report.kind === 'ready') {
       running.isReady = true;
       this.#unlimit();
       this.#next();
       return;
     }
-    if (report.kind === 'compiling') return this.#limit(this.#options.compileMs, 'was still being compiled');
-    if (report.kind === 'compiled') return this.#limit(this.#options.validateMs, 'was still being validated');
+    if (report.kind === 'compiling')
+      return this.#limit(running, this.#options.compileMs, 'was still being compiled');
+    if (report.kind === 'compiled')
+      return this.#limit(running, this.#options.validateMs, 'was still being validated');
     if (report.id !== this.#current?.job.id) return;
     this.#unlimit();
     running.hasAnswered = true;
@@ -166,22 +174,16 @@ export class SchemaPool {
   }
 
   /** Gives the worker time for what it does now; after that it is ended, and who was served is refused. */
-  #limit(limitMs: number, what: string): void {
-    this.#unlimit();
-    const deadline = this.#options.clock.setTimer(limitMs, () => {
-      // What arrived while this thread was busy is heard first.
-      setImmediate(() => {
-        if (this.#deadline !== deadline) return;
-        void this.#end();
-        this.#blame(refused(`the schema ${what} after ${String(limitMs)} ms`));
-      });
+  #limit(running: Running, limitMs: number, what: string): void {
+    const { worker, usedMs } = running;
+    this.#limits.start({ limitMs, usedMs }, worker, () => {
+      void this.#end();
+      this.#blame(refused(`the schema ${what} after ${String(limitMs)} ms`));
     });
-    this.#deadline = deadline;
   }
 
   #unlimit(): void {
-    this.#deadline?.cancel();
-    this.#deadline = undefined;
+    this.#limits.stop();
   }
 
   /** Whom the worker served, or, where it never came up, who waits for it. */
