@@ -26,7 +26,7 @@ function limited(took: readonly number[], usedMs = 0) {
     looks: () => looks,
     isExpired: () => isExpired,
     /** Lets so much time pass, and what it brings about. */
-    async pass(ms: number) {
+    pass: async (ms: number): Promise<void> => {
       await clock.advance(ms);
       for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
     },
