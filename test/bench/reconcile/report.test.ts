@@ -42,7 +42,8 @@ const GOOD: ReconcileFigures = {
   },
   storms: { pods: storm, slices: storm },
   peakBytes: 245 * MIB,
-  sized: { semiSpaceMib: 8, start: START },
+  nodeOptions: ['--max-semi-space-size=8'],
+  withoutOptions: START,
 };
 
 const resultOf = (reconcile: BenchResult['reconcile']): BenchResult => ({ reconcile }) as BenchResult;

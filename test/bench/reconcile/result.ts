@@ -67,6 +67,8 @@ export interface ReconcileFigures {
   readonly idle: { readonly due: IdleFigures; readonly none: IdleFigures };
   readonly storms: { readonly pods: StormFigures; readonly slices: StormFigures };
   readonly peakBytes: number;
-  /** Another first start, with so much for young objects (`--max-semi-space-size`). */
-  readonly sized: { readonly semiSpaceMib: number; readonly start: StartFigures };
+  /** Of Node, as docs/verdicts.md has the reconciler run. */
+  readonly nodeOptions: readonly string[];
+  /** Another first start, without them. */
+  readonly withoutOptions: StartFigures;
 }

@@ -7,7 +7,7 @@ import { FLEET } from '../reconcile/fleet.ts';
 import { idle, storm } from '../reconcile/idle-and-storms.ts';
 import { changes, firstStart, forgetAll, onDemand } from '../reconcile/one-at-a-time.ts';
 import type { ReconcileFigures } from '../reconcile/result.ts';
-import { Measured, SEMI_SPACE_MIB, withFleet, type Site } from '../reconcile/site.ts';
+import { AS_DEPLOYED, Measured, withFleet, type Site } from '../reconcile/site.ts';
 import type { BenchResult } from '../result.ts';
 
 /** What it writes, and who writes: anything else would only cost the API server time. */
@@ -45,8 +45,7 @@ export async function reconcile(bench: Bench): Promise<Pick<BenchResult, 'reconc
 
 async function measureAll(site: Site): Promise<ReconcileFigures> {
   const say = (line: string): void => site.bench.say(line);
-  // As it is installed: Node without any option.
-  const figures = await withReconciler(site, [], async (measured) => {
+  const figures = await withReconciler(site, AS_DEPLOYED, async (measured) => {
     const start = await firstStart(site, measured);
     say(`  all verdicts after ${(start.allMs / 1_000).toFixed(1)} s: ${JSON.stringify(start.verdicts)}`);
     const demand = await onDemand(site, measured);
@@ -63,10 +62,8 @@ async function measureAll(site: Site): Promise<ReconcileFigures> {
     return { start, demand, changes: changed, idle: still, storms, peakBytes: measured.peakBytes() };
   });
   await forgetAll(site);
-  const start = await withReconciler(site, [`--max-semi-space-size=${SEMI_SPACE_MIB}`], (measured) =>
-    firstStart(site, measured),
-  );
-  return { fleet: FLEET, ...figures, sized: { semiSpaceMib: SEMI_SPACE_MIB, start } };
+  const start = await withReconciler(site, [], (measured) => firstStart(site, measured));
+  return { fleet: FLEET, nodeOptions: AS_DEPLOYED, ...figures, withoutOptions: start };
 }
 
 async function withReconciler<T>(
