@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { CONTRACT_SCHEMA, type Schema } from '../src/policies/contract/contract-schema.ts';
+import { MAX_DEPTH } from '../src/policies/contract/yaml-tokens.ts';
 import { runCommand, type Ran } from './cli/run-command.ts';
 
 interface Field {
@@ -197,3 +198,12 @@ describe('what docs/contract-fields.md says of --set', () => {
     expect(contract.metadata[key]).toBe(value);
   });
 });
+
+it.each(['docs/contract-fields.md', 'docs/compatibility.md'])(
+  'says in %s how deep a contract may be',
+  async (file) => {
+    const page = await readFile(file, 'utf8');
+    const depths = [...page.matchAll(/1 MiB, ([\d,]+) levels/g)].map(([, depth = '']) => depth);
+    expect(depths).toEqual([String(MAX_DEPTH)]);
+  },
+);
