@@ -191,7 +191,10 @@ for (const { version, enforcement, by } of CASES) {
         return renewals.size > 2;
       });
       expect(await versionsOf()).toEqual(before);
-      expect(installer.log()).toHaveLength(rounds);
+      // What is still told of the first round, or of a watch, is no work.
+      const works = /^installer(?! leads)|^somebody else changes/;
+      const told = installer.log().slice(rounds);
+      expect(told.filter(({ message }) => works.test(message))).toEqual([]);
     });
     const renewals = new Set<string>();
 
