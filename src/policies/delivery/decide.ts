@@ -25,7 +25,8 @@ function withoutAsking(input: DecisionInput): Outcome | undefined {
   if (input.change === 'Rollback') {
     return passed('S0 Rollback', 'ROLLBACK', 'the Stage has run this digest and may always go back to it');
   }
-  if (!input.isPinned) {
+  // Mode Warn lets through what floats, and must not let another identity through with it.
+  if (!input.isPinned && !(input.identityChanged && input.mode === 'Warn')) {
     return denied(
       'S0 NotPinned',
       'NOT_PINNED',

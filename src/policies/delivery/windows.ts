@@ -55,7 +55,7 @@ export function windowFault(window: StageWindow): string | undefined {
   if (!isTimeZone(timeZone)) return 'timeZone is no name of the IANA time zone database';
   if (!(durationMs > 0 && durationMs <= MAX_DURATION_MS))
     return 'duration is not between nothing and 31 days';
-  return Starts.of(window) === undefined ? 'schedule never begins' : undefined;
+  return Starts.of(window) === undefined ? 'schedule cannot be read, or never begins' : undefined;
 }
 
 /** Windows beyond the sixteenth are not read: they close the gate. */
