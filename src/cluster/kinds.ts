@@ -151,6 +151,59 @@ export const POD_MONITOR: Kind = {
   namespaced: true,
 };
 
+/** Of delivery (delivery.md §3.0). */
+const DELIVERY_GROUP = 'delivery.pacto.trianalab.io';
+export const STAGE: Kind = {
+  group: DELIVERY_GROUP,
+  version: 'v1alpha1',
+  kind: 'Stage',
+  resource: 'stages',
+  namespaced: true,
+};
+export const OPERATION: Kind = {
+  group: DELIVERY_GROUP,
+  version: 'v1alpha1',
+  kind: 'Operation',
+  resource: 'operations',
+  namespaced: true,
+};
+export const APPROVAL: Kind = {
+  group: DELIVERY_GROUP,
+  version: 'v1alpha1',
+  kind: 'Approval',
+  resource: 'approvals',
+  namespaced: true,
+};
+/** Flux's, which may be pointers of a Stage, their sources or their parents. */
+export const OCI_REPOSITORY: Kind = {
+  group: 'source.toolkit.fluxcd.io',
+  version: 'v1',
+  kind: 'OCIRepository',
+  resource: 'ocirepositories',
+  namespaced: true,
+};
+export const GIT_REPOSITORY: Kind = {
+  group: 'source.toolkit.fluxcd.io',
+  version: 'v1',
+  kind: 'GitRepository',
+  resource: 'gitrepositories',
+  namespaced: true,
+};
+export const KUSTOMIZATION: Kind = {
+  group: 'kustomize.toolkit.fluxcd.io',
+  version: 'v1',
+  kind: 'Kustomization',
+  resource: 'kustomizations',
+  namespaced: true,
+};
+export const HELM_RELEASE: Kind = {
+  group: 'helm.toolkit.fluxcd.io',
+  version: 'v2',
+  kind: 'HelmRelease',
+  resource: 'helmreleases',
+  namespaced: true,
+};
+
 const ADMISSION_GROUP = 'admissionregistration.k8s.io';
 /** Our own kinds (design decision 27). */
 export const GATE_GROUP = 'gate.pacto.trianalab.io';
