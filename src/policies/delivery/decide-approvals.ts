@@ -50,8 +50,9 @@ const TABLE_3: readonly Row[] = [
 ];
 
 /** @param before what the tables before allowed, which goes on in the outcome. */
-export function approvalsOutcome({ approvals, closesAtMs }: DecisionInput, before: Outcome): Outcome {
-  const timersMs = [...before.timersMs, approvals.expiresAtMs, closesAtMs];
+export function approvalsOutcome({ approvals }: DecisionInput, before: Outcome): Outcome {
+  const timersMs = [...before.timersMs, approvals.expiresAtMs];
+  const inCell = (name: string): readonly string[] => [...before.cells, `T3 ${name}`];
   const row = TABLE_3.find(({ applies }) => applies(approvals));
   if (row !== undefined) {
     const { answer, reasonCode } = row;
@@ -61,7 +62,7 @@ export function approvalsOutcome({ approvals, closesAtMs }: DecisionInput, befor
       reasonCode,
       message: row.message(approvals),
       timersMs,
-      cell: `T3 ${row.name}`,
+      cells: inCell(row.name),
     };
   }
   if (isOutdated(approvals)) {
@@ -69,9 +70,9 @@ export function approvalsOutcome({ approvals, closesAtMs }: DecisionInput, befor
       ...before.warnings,
       'the verdict got worse since it was approved, and the approvals are kept',
     ];
-    return { ...before, timersMs, warnings, cell: 'T3 Outdated/Keep' };
+    return { ...before, timersMs, warnings, cells: inCell('Outdated/Keep') };
   }
-  return { ...before, timersMs, cell: approvals.required === 0 ? 'T3 None' : 'T3 Met' };
+  return { ...before, timersMs, cells: inCell(approvals.required === 0 ? 'None' : 'Met') };
 }
 
 function isMet({ required, have, missing }: Approvals): boolean {

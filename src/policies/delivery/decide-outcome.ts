@@ -9,7 +9,8 @@ export interface Outcome {
   /** Times at which it may be another; those that are over or unknown do not count. */
   readonly timersMs: readonly (number | undefined)[];
   readonly warnings: readonly string[];
-  readonly cell: string;
+  /** Cells that it went through, in their order. */
+  readonly cells: readonly string[];
 }
 
 /** A cell that waits until the deadline denies from then on; without a deadline it waits for ever. */
@@ -25,7 +26,7 @@ export function passed(
   message: string,
   timersMs: Outcome['timersMs'] = [],
 ): Outcome {
-  return { answer: 'Allow', reasonCode, message, timersMs, warnings: [], cell };
+  return { answer: 'Allow', reasonCode, message, timersMs, warnings: [], cells: [cell] };
 }
 
 export function waiting(
@@ -34,7 +35,7 @@ export function waiting(
   message: string,
   timersMs: Outcome['timersMs'],
 ): Outcome {
-  return { answer: 'Wait', reasonCode, message, timersMs, warnings: [], cell };
+  return { answer: 'Wait', reasonCode, message, timersMs, warnings: [], cells: [cell] };
 }
 
 export function denied(
@@ -43,7 +44,7 @@ export function denied(
   message: string,
   timersMs: Outcome['timersMs'] = [],
 ): Outcome {
-  return { answer: 'Deny', reasonCode, message, timersMs, warnings: [], cell };
+  return { answer: 'Deny', reasonCode, message, timersMs, warnings: [], cells: [cell] };
 }
 
 /** What a cell comes to at this time. */

@@ -57,7 +57,7 @@ export function ownOutcome(input: DecisionInput, upstream: UpstreamOutcome): Out
   const { own, target } = input;
   const row = rowOf(own);
   const cell = inCase(TABLE_2[row][target], input, upstream);
-  const name = `T2 ${row}/${target}`;
+  const cells = [...upstream.cells, `T2 ${row}/${target}`];
   const answer = answerOf(cell, input);
   const timersMs = [
     ...upstream.timersMs,
@@ -68,11 +68,11 @@ export function ownOutcome(input: DecisionInput, upstream: UpstreamOutcome): Out
   const warnings = [...upstream.warnings, ...warningsOf(row, target)];
   if (answer !== 'Allow') {
     const message = messageOf(cell.reasonCode, own);
-    return { answer, reasonCode: cell.reasonCode, message, timersMs, warnings, cell: name };
+    return { answer, reasonCode: cell.reasonCode, message, timersMs, warnings, cells };
   }
-  if (cell.reasonCode !== 'CURE') return { ...upstream, timersMs, warnings, cell: name };
+  if (cell.reasonCode !== 'CURE') return { ...upstream, timersMs, warnings, cells };
   const message = 'the digest that is here is NonCompliant, and this one is proved elsewhere';
-  return { answer, reasonCode: 'CURE', message, timersMs, warnings, cell: name };
+  return { answer, reasonCode: 'CURE', message, timersMs, warnings, cells };
 }
 
 function rowOf({ class: verdict, currency }: VerdictEvidence): Row {

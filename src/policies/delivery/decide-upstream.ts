@@ -98,7 +98,7 @@ function outcomeOf(input: DecisionInput, upstream: UpstreamEvidence): UpstreamOu
     ],
     warnings:
       answer === 'Allow' && !isProven ? [`${name} cannot prove its verdict, and onUnknown is Allow`] : [],
-    cell: `T1 ${evidence.class}/${column}`,
+    cells: [`T1 ${evidence.class}/${column}`],
     isProven,
   };
 }

@@ -15,7 +15,7 @@ import type { Decision, DecisionInput } from './decision.ts';
  *   allowed into Allow and says in `wouldBe` what it was.
  */
 export function decide(input: DecisionInput): Decision {
-  const outcome = withoutAsking(input) ?? mayMove(input);
+  const outcome = withoutAsking(input) ?? untilWindowCloses(input, mayMove(input));
   return input.mode === 'Warn' ? warned(input, outcome) : decisionOf(input, outcome);
 }
 
@@ -76,9 +76,15 @@ function mayMove(input: DecisionInput): Outcome {
   if (own.answer !== 'Allow') return own;
   if (input.readiness === 'Unsatisfied') {
     const message = 'the readiness gate of the contract is not satisfied';
-    return denied('R Unsatisfied', 'READINESS', message, own.timersMs);
+    const outcome = denied('R Unsatisfied', 'READINESS', message, own.timersMs);
+    return { ...outcome, cells: [...own.cells, ...outcome.cells] };
   }
   return approvalsOutcome(input, own);
+}
+
+/** What the tables say holds until a schedule stops all moves, whatever it is. */
+function untilWindowCloses({ closesAtMs }: DecisionInput, outcome: Outcome): Outcome {
+  return { ...outcome, timersMs: [...outcome.timersMs, closesAtMs] };
 }
 
 /**
@@ -97,7 +103,7 @@ function warned(input: DecisionInput, outcome: Outcome): Decision {
 }
 
 function decisionOf({ nowMs }: DecisionInput, outcome: Outcome): Decision {
-  const { answer, reasonCode, message, timersMs, warnings, cell } = outcome;
+  const { answer, reasonCode, message, timersMs, warnings, cells } = outcome;
   const ahead = timersMs.filter((ms): ms is number => ms !== undefined && ms > nowMs && Number.isFinite(ms));
   return {
     decision: answer,
@@ -106,6 +112,7 @@ function decisionOf({ nowMs }: DecisionInput, outcome: Outcome): Decision {
     nextChangeMs: ahead.length === 0 ? undefined : Math.min(...ahead),
     warnings,
     wouldBe: undefined,
-    cell,
+    cell: cells.at(-1) ?? '',
+    cells,
   };
 }

@@ -153,6 +153,11 @@ export interface Decision {
   readonly wouldBe:
     | { readonly decision: 'Wait' | 'Deny'; readonly reasonCode: ReasonCode; readonly message: string }
     | undefined;
-  /** Which cell of which table it was: `T1 NonCompliant/Fresh`, for `gate explain`. */
+  /**
+   * Which cell of which table decided: `T1 NonCompliant/Fresh`, for `gate explain`. `S0` is step 0, `C` the ratchet, `T1` has
+   * verdict and evidence of the upstream that decides, `T2` verdict, age and `gate.target`, `R` readiness, `T3` the quorum.
+   */
   readonly cell: string;
+  /** All cells that it went through, in their order; the last is `cell`. */
+  readonly cells: readonly string[];
 }

@@ -116,12 +116,18 @@ function consentOf(
   own: VerdictEvidence,
 ): { readonly approvals: Approvals; readonly breakGlassUntilMs: number | undefined } {
   const candidates = asking === undefined ? operations.filter((one) => isFor(one, stage, digest)) : [asking];
-  const question = { nowMs, stage, approvals, policy, verdict: own.status };
-  const counted = candidates.map((operation) => countApprovals({ ...question, operation }));
-  const untilMs = candidates
-    .map((operation) => breakGlassOf({ ...question, operation })?.untilMs ?? 0)
+  const byOperation = Map.groupBy(approvals, ({ operation }) => operation.uid);
+  const question = { nowMs, stage, policy, verdict: own.status };
+  // One without any undoes no Reject of another, and there may be a thousand of them.
+  const questions = candidates.flatMap((operation) => {
+    const mine = byOperation.get(operation.uid);
+    return mine === undefined ? [] : [{ ...question, operation, approvals: mine }];
+  });
+  const untilMs = questions
+    .map((one) => breakGlassOf(one)?.untilMs ?? 0)
     .reduce((latest, one) => Math.max(latest, one), 0);
-  const [first = countApprovals({ ...question, operation: undefined }), ...rest] = counted;
+  const none = { ...question, operation: undefined, approvals: [] };
+  const [first = countApprovals(none), ...rest] = questions.map((one) => countApprovals(one));
   return {
     approvals: rest.reduce((best, one) => (isCloser(one, best) ? one : best), first),
     breakGlassUntilMs: untilMs > 0 ? untilMs : undefined,

@@ -15,6 +15,7 @@ import {
   CURRENT,
   MINUTE_MS,
   NOW_MS,
+  product,
   said,
   someApprovals,
   someEvidence,
@@ -41,16 +42,6 @@ const SOAKS = {
   running: { soakMs: 30 * MINUTE_MS, compliantSinceMs: NOW_MS - 29 * MINUTE_MS },
   'of nobody knows when': { soakMs: 30 * MINUTE_MS, compliantSinceMs: undefined },
 } as const;
-
-/** All combinations of one value of each list. */
-function product<Lists extends readonly (readonly unknown[])[]>(
-  ...lists: Lists
-): { [Index in keyof Lists]: Lists[Index][number] }[] {
-  return lists.reduce<unknown[][]>(
-    (rows, list) => rows.flatMap((row) => list.map((value) => [...row, value])),
-    [[]],
-  ) as { [Index in keyof Lists]: Lists[Index][number] }[];
-}
 
 const UPSTREAMS: readonly UpstreamEvidence[] = product(CLASSES, CURRENCIES, Object.values(SOAKS), [
   false,
@@ -299,6 +290,11 @@ describe('a decision', () => {
     ['the own verdict is too old', NOW_MS + 5, anInput({ own: someEvidence({ expiresAtMs: NOW_MS + 5 }) })],
     ['an approval runs out', NOW_MS + 7, anInput({ approvals: someApprovals({ expiresAtMs: NOW_MS + 7 }) })],
     ['a window closes', NOW_MS + 9, anInput({ closesAtMs: NOW_MS + 9 })],
+    [
+      'a window closes what is not allowed anyway',
+      NOW_MS + 9,
+      { ...staging({ class: 'NonCompliant' }), closesAtMs: NOW_MS + 9 },
+    ],
     [
       'the deadline is over',
       NOW_MS + 11,

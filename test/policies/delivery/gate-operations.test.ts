@@ -58,6 +58,32 @@ describe('approvals and break-glass count', () => {
       {},
     ],
     [
+      'Deny REJECTED',
+      'of none that was rejected, although another has no votes at all',
+      { operations: [anOperation(), second], approvals: [anApproval({ decision: 'Reject' })] },
+      {},
+    ],
+    [
+      'Deny REJECTED',
+      'of none that was rejected, where no vote is asked for',
+      {
+        stage: aStage(),
+        operations: [anOperation(), second],
+        approvals: [anApproval({ decision: 'Reject' })],
+      },
+      {},
+    ],
+    [
+      'Allow ALLOWED',
+      'of no other where the one that asks was not rejected, and no vote is asked for',
+      {
+        stage: aStage(),
+        operations: [anOperation(), second],
+        approvals: [anApproval({ decision: 'Reject' })],
+      },
+      { operation: second },
+    ],
+    [
       'Wait APPROVAL_REQUIRED',
       'of no Operation to another digest',
       { operations: [anOperation({ digest: CURRENT })], approvals: [anApproval({ digest: CURRENT })] },

@@ -91,3 +91,13 @@ export function anInput(over: Partial<DecisionInput> = {}): DecisionInput {
 export function said({ decision, reasonCode }: Decision): string {
   return `${decision} ${reasonCode}`;
 }
+
+/** All combinations of one value of each list. */
+export function product<Lists extends readonly (readonly unknown[])[]>(
+  ...lists: Lists
+): { [Index in keyof Lists]: Lists[Index][number] }[] {
+  return lists.reduce<unknown[][]>(
+    (rows, list) => rows.flatMap((row) => list.map((value) => [...row, value])),
+    [[]],
+  ) as { [Index in keyof Lists]: Lists[Index][number] }[];
+}
