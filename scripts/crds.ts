@@ -7,9 +7,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 import { stringify } from 'yaml';
+import { APPROVAL_CRD } from '../src/reconcile/api/approval-crd.ts';
 import { NODE_RUNTIME_OBSERVATION_CRD } from '../src/reconcile/api/node-runtime-observation-crd.ts';
+import { OPERATION_CRD } from '../src/reconcile/api/operation-crd.ts';
 import { PACTO_CRD } from '../src/reconcile/api/pacto-crd.ts';
 import { PACTO_REVISION_CRD } from '../src/reconcile/api/pacto-revision-crd.ts';
+import { STAGE_CRD } from '../src/reconcile/api/stage-crd.ts';
 
 const DIRECTORY = 'manifests/crds';
 const EXAMPLE = 'examples/cluster/noderuntimeobservations.crd.yaml';
@@ -22,6 +25,9 @@ export async function crdFiles(): Promise<ReadonlyMap<string, string>> {
     ['pacto.trianalab.io_pactos.yaml', PACTO_CRD],
     ['pacto.trianalab.io_pactorevisions.yaml', PACTO_REVISION_CRD],
     ['pacto.trianalab.io_noderuntimeobservations.yaml', NODE_RUNTIME_OBSERVATION_CRD],
+    ['delivery.pacto.trianalab.io_stages.yaml', STAGE_CRD],
+    ['delivery.pacto.trianalab.io_operations.yaml', OPERATION_CRD],
+    ['delivery.pacto.trianalab.io_approvals.yaml', APPROVAL_CRD],
   ] as const) {
     files.set(join(DIRECTORY, name), await yamlOf(crd));
   }

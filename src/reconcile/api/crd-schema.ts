@@ -25,6 +25,27 @@ export const mapOf = (description: string, values: Schema, more: Schema = {}): S
   additionalProperties: values,
   ...more,
 });
+/** As Go writes them: `30m`, `1h30m`, `0`. */
+export const duration = (description: string, more: Schema = {}): Schema =>
+  text(description, { maxLength: 32, pattern: String.raw`^(0|([0-9]+(\.[0-9]+)?(ms|s|m|h))+)$`, ...more });
+/** A list that is compared and merged by a key of its entries. */
+export const listMap = (
+  description: string,
+  key: string,
+  maxItems: number,
+  items: Schema,
+  more: Schema = {},
+): Schema => ({
+  ...listOf(description, items),
+  maxItems,
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': [key],
+  ...more,
+});
+/** Checks in CEL of the API server, which must not look at `oldSelf`: delivery.md F7. */
+export const rules = (...checks: readonly (readonly [rule: string, message: string])[]): Schema => ({
+  'x-kubernetes-validations': checks.map(([rule, message]) => ({ rule, message })),
+});
 export const intOrString = (description: string): Schema => ({
   anyOf: [{ type: 'integer' }, { type: 'string' }],
   description,
@@ -88,12 +109,13 @@ export interface CrdFacts {
   readonly description: string;
   readonly columns: readonly PrinterColumn[];
   readonly spec?: Schema;
-  readonly status: Schema;
+  /** Left out: the kind has none. */
+  readonly status?: Schema;
 }
 
 const AGE: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
-/** A namespaced kind of version v1alpha1 with the status subresource. */
+/** A namespaced kind of version v1alpha1, with the status subresource where it has a status. */
 export function crd({ kind, resource, group, description, columns, spec, status }: CrdFacts): object {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -118,12 +140,12 @@ export function crd({ kind, resource, group, description, columns, spec, status 
                 kind: { type: 'string' },
                 metadata: { type: 'object' },
                 ...(spec !== undefined && { spec }),
-                status,
+                ...(status !== undefined && { status }),
               },
               ...(spec !== undefined && { required: ['spec'] }),
             },
           },
-          subresources: { status: {} },
+          ...(status !== undefined && { subresources: { status: {} } }),
         },
       ],
     },
