@@ -46,14 +46,15 @@ export function countApprovals(question: ApprovalQuestion): Approvals {
   const live = distinct(others.filter(({ hasLapsed }) => !hasLapsed));
   const counted = tally(required, live);
   const isMet = counted.missing.length === 0;
-  const everybody = distinct(votes.filter(({ hasLapsed }) => !hasLapsed));
+  const wouldDo = (of: readonly Vote[]): boolean => tally(required, distinct(of)).missing.length === 0;
+  const everybody = votes.filter(({ hasLapsed }) => !hasLapsed);
   return {
     required: sum(required.map(({ count }) => count)),
     have: counted.votes.length,
     missing: counted.missing,
     isRejected: mine.some((one) => one.decision === 'Reject' && mayVote(question, one, eligible)),
-    hasExpired: !isMet && tally(required, distinct(others)).missing.length === 0,
-    isSelfApproved: !isMet && tally(required, everybody).missing.length === 0,
+    hasExpired: !isMet && others.some(({ hasLapsed }) => hasLapsed) && wouldDo(others),
+    isSelfApproved: !isMet && others.length < votes.length && wouldDo(everybody),
     isOutdated: isWorse(counted.votes[0]?.approval, verdict),
     onVerdictChange,
     expiresAtMs: least(counted.votes.map(({ expiresAtMs }) => expiresAtMs)),
@@ -163,13 +164,14 @@ function tally(
   required: Stage['spec']['approvals']['required'],
   votes: readonly Vote[],
 ): { readonly votes: readonly Vote[]; readonly missing: readonly string[] } {
-  const taken = new Set<Vote>();
+  const free = Map.groupBy(votes, ({ approval }) => approval.role);
+  const taken: Vote[] = [];
   const missing = required.flatMap(({ role, count }) => {
-    const free = votes.filter((vote) => vote.approval.role === role && !taken.has(vote));
-    for (const vote of free.slice(0, Math.max(count, 0))) taken.add(vote);
-    return free.length < count ? [role] : [];
+    const chosen = free.get(role)?.splice(0, Math.max(count, 0)) ?? [];
+    taken.push(...chosen);
+    return chosen.length < count ? [role] : [];
   });
-  return { votes: [...taken].sort((a, b) => byAge(a.approval, b.approval)), missing };
+  return { votes: taken.sort((a, b) => byAge(a.approval, b.approval)), missing };
 }
 
 const WORSE: Readonly<Record<VerdictClass, number>> = {

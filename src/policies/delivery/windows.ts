@@ -13,6 +13,8 @@ export const MAX_WINDOWS = 16;
 const MAX_SCHEDULE = 128;
 /** A longer one would hide the starts that fall into it from whoever reads the schedule. */
 const MAX_DURATION_MS = 31 * 86_400_000;
+/** Schedules are looked for until the year 3000: one that begins never again from here on begins never. */
+const LATE_MS = Date.UTC(2990, 0);
 /** How many edges are looked at for the next one that changes the answer; beyond, the last of them is said instead. */
 const MAX_EDGES = 8;
 
@@ -107,6 +109,8 @@ class Windows {
 class Starts {
   readonly #cron: Cron;
   readonly #durationMs: number;
+  /** What was found: no start between the two. */
+  readonly #known: { readonly fromMs: number; readonly nextMs: number | undefined }[] = [];
 
   private constructor(cron: Cron, durationMs: number) {
     this.#cron = cron;
@@ -121,7 +125,7 @@ class Starts {
       const cron = new Cron(schedule, { timezone: timeZone === '' ? 'UTC' : timeZone, mode: '5-part' });
       const starts = new Starts(cron, durationMs);
       // It fails for some schedules only when it looks, and the 30th of February never comes.
-      return starts.after(0) === undefined ? undefined : starts;
+      return starts.after(LATE_MS) === undefined ? undefined : starts;
     } catch {
       // croner says what it cannot read by whatever error its parts make: all of it is a schedule that cannot be read.
       return undefined;
@@ -135,7 +139,13 @@ class Starts {
   }
 
   after(ms: number): number | undefined {
-    return this.#cron.nextRun(new Date(ms))?.getTime();
+    const known = this.#known.find(
+      ({ fromMs, nextMs }) => fromMs <= ms && (nextMs === undefined || ms < nextMs),
+    );
+    if (known !== undefined) return known.nextMs;
+    const nextMs = this.#cron.nextRun(new Date(ms))?.getTime();
+    this.#known.push({ fromMs: ms, nextMs });
+    return nextMs;
   }
 }
 

@@ -1,6 +1,6 @@
 /** From objects as they were read to what the gate knows when it decides. */
 import type { KubeObject } from '../../cluster/objects.ts';
-import type { Approval, Operation } from './operation.ts';
+import { TERMINAL_PHASES, type Approval, type Operation } from './operation.ts';
 import { textAt } from './read-fields.ts';
 import { readApproval, readOperation } from './read-operation.ts';
 import { readStage } from './read-stage.ts';
@@ -11,6 +11,8 @@ import type { GateWorld, LoadedPolicy } from './world.ts';
 const MOST_OPERATIONS = 1_000;
 /** Approvals of all of them. */
 const MOST_APPROVALS = 2_000;
+
+const TERMINAL: ReadonlySet<string> = new Set(TERMINAL_PHASES);
 
 export interface FoundObjects {
   /** Wall clock, in milliseconds. */
@@ -39,9 +41,6 @@ export function worldOf(found: FoundObjects): GateWorld {
   const stage = readStage(found.stage);
   const votes = votesByOperation(found.approvals, stage.namespace);
   const operations = operationsOf(stage, found.operations, votes);
-  const approvals = operations.flatMap(({ uid, name }) =>
-    (votes.get(uid) ?? []).filter(({ operation }) => operation.name === name),
-  );
   return {
     nowMs: found.nowMs,
     stage,
@@ -51,23 +50,22 @@ export function worldOf(found: FoundObjects): GateWorld {
       pacto: upstream.pacto,
     })),
     operations,
-    approvals: approvals.toSorted(byWeight).slice(0, MOST_APPROVALS),
+    approvals: approvalsOf(operations, votes),
     policy: found.policy,
     stabilizationMs: found.stabilizationMs,
   };
 }
 
-function operationsOf(
-  stage: Stage,
-  found: readonly KubeObject[],
-  votes: ReadonlyMap<string, readonly Approval[]>,
-): readonly Operation[] {
+function operationsOf(stage: Stage, found: readonly KubeObject[], votes: Votes): readonly Operation[] {
   const mine = found
     .filter(
-      ({ metadata, spec }) => textAt(spec, 'stage') === stage.name && metadata.namespace === stage.namespace,
+      ({ metadata, spec, status }) =>
+        textAt(spec, 'stage') === stage.name &&
+        metadata.namespace === stage.namespace &&
+        // Most of them are history.
+        !TERMINAL.has(textAt(status, 'phase')),
     )
-    .map((object) => readOperation(object))
-    .filter(({ isTerminal }) => !isTerminal);
+    .map((object) => readOperation(object));
   if (mine.length <= MOST_OPERATIONS) return mine.toSorted(byAge);
   // The one that is under way holds others up, and votes are for one: a flood must hide neither, nor what is newest.
   const active = stage.status.activeOperation?.uid;
@@ -79,21 +77,30 @@ function operationsOf(
     .toSorted(byAge);
 }
 
-function votesByOperation(
-  found: readonly KubeObject[],
-  namespace: string,
-): ReadonlyMap<string, readonly Approval[]> {
-  const votes = found
-    .filter((object) => object.metadata.namespace === namespace)
-    .map((object) => readApproval(object))
-    .filter(({ operation }) => operation.uid !== '');
-  return Map.groupBy(votes, ({ operation }) => operation.uid);
+/** Approvals as they were found, by uid of the Operation that they name. */
+type Votes = ReadonlyMap<string, readonly KubeObject[]>;
+
+function votesByOperation(found: readonly KubeObject[], namespace: string): Votes {
+  const mine = found.filter(({ metadata }) => metadata.namespace === namespace);
+  return Map.groupBy(mine, ({ spec }) => textAt(spec, 'operation', 'uid'));
+}
+
+function approvalsOf(operations: readonly Operation[], votes: Votes): readonly Approval[] {
+  return operations
+    .flatMap(({ uid, name }) =>
+      uid === ''
+        ? []
+        : (votes.get(uid) ?? []).filter(({ spec }) => textAt(spec, 'operation', 'name') === name),
+    )
+    .toSorted(byWeight)
+    .slice(0, MOST_APPROVALS)
+    .map((object) => readApproval(object));
 }
 
 /** A flood of votes must hide neither a Reject nor a break-glass; the rest by name, so that all replicas count alike. */
-function byWeight(a: Approval, b: Approval): number {
-  const isVote = ({ decision }: Approval): number => Number(decision === 'Approve');
-  return isVote(a) - isVote(b) || (a.name < b.name ? -1 : 1);
+function byWeight(a: KubeObject, b: KubeObject): number {
+  const isVote = ({ spec }: KubeObject): number => Number(textAt(spec, 'decision') === 'Approve');
+  return isVote(a) - isVote(b) || ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1);
 }
 
 /** Of the same second, by name (delivery.md §3.2). */
