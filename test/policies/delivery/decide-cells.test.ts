@@ -137,6 +137,9 @@ const WITHOUT_TABLES: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'DELETE',
   'NO_STAGE',
   'NOT_ADMIN',
+  'ROLE_REQUIRED',
+  'FIXED',
+  'MALFORMED',
   'GATE_UNAVAILABLE',
 ]);
 
