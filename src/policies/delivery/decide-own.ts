@@ -91,10 +91,13 @@ function inCase(cell: OwnCell, input: DecisionInput, upstream: UpstreamOutcome):
   return isAnother && upstream.isProven ? { answer: 'Allow', reasonCode: 'CURE' } : TARGET_NONCOMPLIANT;
 }
 
-/** Whether what is missing was there before the last move, as far as anybody knows. */
+/**
+ * Whether what is missing was there before the last move, as far as anybody knows; times have whole seconds, and of the same
+ * one nobody does.
+ */
 function isSettling({ own, movedAtMs }: DecisionInput): boolean {
   const sinceMs = own.stabilizing?.sinceMs;
-  return sinceMs === undefined || movedAtMs === undefined || sinceMs > movedAtMs;
+  return sinceMs === undefined || movedAtMs === undefined || sinceMs >= movedAtMs;
 }
 
 function warningsOf(row: Row, target: DecisionInput['target']): readonly string[] {

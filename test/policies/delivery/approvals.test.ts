@@ -179,6 +179,16 @@ describe('approvals', () => {
       },
     ],
     [
+      'are not called self-approved where the vote of the requester would not do either',
+      LACKING,
+      { approvals: [anApproval()], operation: anOperation({ requestedBy: ALICE }), spec: TWO },
+    ],
+    [
+      'are not called expired where the vote that ran out would not do either',
+      LACKING,
+      { approvals: [anApproval({ expiresAtMs: NOW_MS })], spec: TWO },
+    ],
+    [
       'count a vote of the requester where duties are not separated',
       MET,
       {

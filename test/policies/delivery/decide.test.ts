@@ -321,6 +321,19 @@ describe('a decision', () => {
     expect([said(decision), decision.warnings.length]).toEqual(['Allow UNPROVEN', 1]);
   });
 
+  it.each<[answer: string, what: string, movedMs: number]>([
+    ['Wait STABILIZING', 'after the last move', MINUTE_MS + 1],
+    [
+      'Wait STABILIZING',
+      'in the same second as the last move, since nobody knows which was first',
+      MINUTE_MS,
+    ],
+    ['Allow ALLOWED', 'before the last move', MINUTE_MS - 1],
+  ])('answers %s where something is missing since %s', (answer, _what, movedMs) => {
+    const own = someEvidence({ class: 'Stabilizing' });
+    expect(said(decide(anInput({ own, movedAtMs: NOW_MS - movedMs })))).toBe(answer);
+  });
+
   it('denies a digest on a red Stage where nobody knows which one is red', () => {
     const own = someEvidence({ class: 'NonCompliant' });
     expect(said(decide(anInput({ own, ownDigest: undefined })))).toBe('Deny TARGET_NONCOMPLIANT');

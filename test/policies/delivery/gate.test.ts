@@ -42,6 +42,19 @@ describe('the gate of a Stage that comes after another answers', () => {
         ],
       },
     ],
+    [
+      'Deny NO_EVIDENCE',
+      'what a staging runs that has lost its Pacto',
+      {
+        ...afterStaging(),
+        upstreams: [
+          {
+            stage: aStage({ name: 'payments-staging', status: { current: aCurrent({ digest: CANDIDATE }) } }),
+            pacto: undefined,
+          },
+        ],
+      },
+    ],
     ['Wait NO_EVIDENCE', 'what staging is about to run', afterStaging({ convergedAtMs: undefined })],
     ['Deny NO_EVIDENCE', 'no staging', { ...afterStaging(), upstreams: [] }],
     [
