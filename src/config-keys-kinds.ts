@@ -55,6 +55,14 @@ export const optional = <S extends z.ZodType<string>>(
 export const optionalText = (need: string, text: string): Key<z.ZodOptional<z.ZodString>> =>
   optional(z.string().min(1), need, text);
 
+/** A text that has a default. */
+export const textWith = <S extends z.ZodType<string>>(
+  schema: S,
+  fallback: string,
+  need: string,
+  text: string,
+): Key<S> => ({ schema, kind: 'text', fallback, need, text });
+
 export const list = <S extends z.ZodType<string>>(
   item: S,
   fallback: readonly z.output<S>[],

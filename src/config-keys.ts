@@ -16,6 +16,7 @@ import {
   type Key,
   type KeyRow,
 } from './config-keys-kinds.ts';
+import { DELIVERY_KEYS } from './config-keys-delivery.ts';
 import { RECONCILER_KEYS } from './config-keys-reconciler.ts';
 import { REGISTRY_KEYS } from './config-keys-registry.ts';
 import {
@@ -299,6 +300,7 @@ export const KEYS = {
         'POD_NAMESPACE, then that of installer.service.',
     ),
   },
+  ...DELIVERY_KEYS,
   ...RECONCILER_KEYS,
   registry: REGISTRY_KEYS,
 } as const;
@@ -314,13 +316,14 @@ const SECTION_TITLES: Readonly<Record<string, string>> = {
   identity: 'Node identity',
   policies: 'Policies',
   installer: 'Installer',
+  delivery: 'Delivery gate',
   reconciler: 'Reconciler',
   api: 'API of the reconciler',
   registry: 'Registries',
 };
 
 /** Sections that say what is enforced: options of every command that decides or writes entries. */
-export const RULE_SECTIONS: readonly string[] = ['identity', 'policies'];
+export const RULE_SECTIONS: readonly string[] = ['identity', 'policies', 'delivery'];
 
 /** @throws TypeError for a section that has none yet. */
 export function titleOfSection(section: string): string {
