@@ -70,13 +70,19 @@ async function uninstallFrom(
     { endedPolicies, planUninstall, runningInstaller, uninstall },
     { IDENTITY_CONFIGURATION },
     { POLICIES_CONFIGURATION },
+    { DELIVERY_CONFIGURATION },
   ] = await Promise.all([
     import('../install/uninstall.ts'),
     import('../policies/identity/entries.ts'),
     import('../policies/vap/entries.ts'),
+    import('../policies/delivery/entries.ts'),
   ]);
   const namespace = gateNamespaceOf(config);
-  const plan = await planUninstall(cluster, [POLICIES_CONFIGURATION, IDENTITY_CONFIGURATION]);
+  const plan = await planUninstall(
+    cluster,
+    [POLICIES_CONFIGURATION, IDENTITY_CONFIGURATION, DELIVERY_CONFIGURATION],
+    [DELIVERY_CONFIGURATION],
+  );
   const installer =
     namespace === undefined ? undefined : await runningInstaller(cluster, namespace, around.clock.now());
   if (namespace === undefined)
@@ -101,10 +107,11 @@ async function uninstallFrom(
 const RBAC_SELECTOR = 'app.kubernetes.io/name=pacto-gate';
 
 /** What others made, and others delete. */
-function leftOver({ configurations, natives }: UninstallPlan, native: boolean): readonly string[] {
+function leftOver({ configurations, mutating, natives }: UninstallPlan, native: boolean): readonly string[] {
   const crds = [GATE_POLICY, GATE_POLICY_BINDING].map(({ resource }) => `${resource}.${GATE_GROUP}`);
   return [
     ...configurations.map(({ name }) => `kubectl delete validatingwebhookconfiguration ${name}`),
+    ...mutating.map(({ name }) => `kubectl delete mutatingwebhookconfiguration ${name}`),
     ...(natives.length > 0 && !native ? ['pacto-gate uninstall --native --yes'] : []),
     `kubectl delete clusterrole,clusterrolebinding,role,rolebinding --all-namespaces --selector ${RBAC_SELECTOR}`,
     `kubectl delete customresourcedefinition --ignore-not-found ${crds.join(' ')}`,
@@ -112,7 +119,7 @@ function leftOver({ configurations, natives }: UninstallPlan, native: boolean): 
 }
 
 function textOf(
-  { configurations, natives }: UninstallPlan,
+  { configurations, mutating, natives }: UninstallPlan,
   {
     yes,
     native,
@@ -126,7 +133,11 @@ function textOf(
   },
 ): string {
   const verb = (did: string, would: string): string => (yes ? did : would);
-  const entries = configurations.flatMap(({ name, entries: held }) =>
+  const named = [
+    ...configurations,
+    ...mutating.map(({ name, entries: held }) => ({ name: `${name} (mutating)`, entries: held })),
+  ];
+  const entries = named.flatMap(({ name, entries: held }) =>
     held.length === 0
       ? [`${name} is empty already`]
       : [
@@ -135,7 +146,7 @@ function textOf(
         ],
   );
   return [
-    ...(configurations.length === 0 ? ['there is no webhook configuration of the gate'] : entries),
+    ...(named.length === 0 ? ['there is no webhook configuration of the gate'] : entries),
     ...(natives.length === 0 ? [] : nativeLines(natives, native, verb)),
     ...(ended.length === 0
       ? []

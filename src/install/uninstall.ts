@@ -6,9 +6,11 @@ import type { Cluster } from '../cluster/cluster.ts';
 import {
   GATE_POLICY,
   LEASE,
+  MUTATING_WEBHOOK_CONFIGURATION,
   NATIVE_POLICY,
   NATIVE_POLICY_BINDING,
   VALIDATING_WEBHOOK_CONFIGURATION,
+  type Kind,
 } from '../cluster/kinds.ts';
 import { GateError } from '../errors.ts';
 import { endedStatus, type EnforcementPoint } from '../policies/vap/policy-status.ts';
@@ -18,21 +20,32 @@ import { listNamed, readNatives, removeNatives } from './native.ts';
 
 type UninstallCluster = Pick<Cluster, 'get' | 'list' | 'replace' | 'replaceStatus' | 'apply' | 'delete'>;
 
+export interface NamedEntries {
+  readonly name: string;
+  readonly entries: readonly string[];
+}
+
 export interface UninstallPlan {
   /** With the names of the entries that each holds now. */
-  readonly configurations: readonly { readonly name: string; readonly entries: readonly string[] }[];
+  readonly configurations: readonly NamedEntries[];
+  /** The same of MutatingWebhookConfigurations. */
+  readonly mutating: readonly NamedEntries[];
   /** Native objects with our label, `ValidatingAdmissionPolicy/name`. */
   readonly natives: readonly string[];
   /** Custom resources of which the status says that something enforces them. */
   readonly policies: readonly { readonly name: string; readonly enforcedBy: EnforcementPoint }[];
 }
 
-/** @param names of the configurations. */
+/**
+ * @param names of the configurations.
+ * @param mutating of those that mutate.
+ */
 export async function planUninstall(
   cluster: Pick<Cluster, 'get' | 'list'>,
   names: readonly string[],
+  mutating: readonly string[] = [],
 ): Promise<UninstallPlan> {
-  const configurations: { name: string; entries: readonly string[] }[] = [];
+  const configurations: NamedEntries[] = [];
   for (const name of names) {
     const live = await readConfiguration(cluster, name);
     if (live !== undefined) configurations.push({ name, entries: [...live.entries.keys()] });
@@ -40,6 +53,7 @@ export async function planUninstall(
   const natives = await readNatives(cluster);
   return {
     configurations,
+    mutating: await mutatingOf(cluster, mutating),
     natives:
       natives === undefined
         ? []
@@ -49,6 +63,20 @@ export async function planUninstall(
           ],
     policies: await enforcedPolicies(cluster),
   };
+}
+
+async function mutatingOf(
+  cluster: Pick<Cluster, 'get'>,
+  names: readonly string[],
+): Promise<readonly NamedEntries[]> {
+  const found: NamedEntries[] = [];
+  for (const name of names) {
+    const live = await cluster.get(MUTATING_WEBHOOK_CONFIGURATION, { name });
+    if (live === undefined) continue;
+    const webhooks = Array.isArray(live['webhooks']) ? (live['webhooks'] as readonly { name: string }[]) : [];
+    found.push({ name, entries: webhooks.map((entry) => entry.name) });
+  }
+  return found;
 }
 
 async function enforcedPolicies(cluster: Pick<Cluster, 'list'>): Promise<UninstallPlan['policies']> {
@@ -82,6 +110,7 @@ export async function uninstall(
   nowMs: number,
 ): Promise<void> {
   for (const { name } of plan.configurations) await empty(cluster, name);
+  for (const { name } of plan.mutating) await clear(cluster, MUTATING_WEBHOOK_CONFIGURATION, name);
   const natives = removesNative ? await readNatives(cluster) : undefined;
   if (natives !== undefined) await removeNatives(cluster, natives, () => false);
   const now = new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z');
@@ -98,13 +127,13 @@ async function empty(cluster: UninstallCluster, name: string): Promise<void> {
   const live = await readConfiguration(cluster, name);
   if (live === undefined || live.entries.size === 0) return;
   await fillConfiguration(cluster, live, []);
-  const rest = await cluster.get(VALIDATING_WEBHOOK_CONFIGURATION, { name });
-  if (rest === undefined || !Array.isArray(rest['webhooks']) || rest['webhooks'].length === 0) return;
-  await cluster.replace(
-    VALIDATING_WEBHOOK_CONFIGURATION,
-    { ...rest, webhooks: [] },
-    { fieldManager: FIELD_MANAGER },
-  );
+  await clear(cluster, VALIDATING_WEBHOOK_CONFIGURATION, name);
+}
+
+async function clear(cluster: UninstallCluster, kind: Kind, name: string): Promise<void> {
+  const live = await cluster.get(kind, { name });
+  if (live === undefined || !Array.isArray(live['webhooks']) || live['webhooks'].length === 0) return;
+  await cluster.replace(kind, { ...live, webhooks: [] }, { fieldManager: FIELD_MANAGER });
 }
 
 /**

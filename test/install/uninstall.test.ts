@@ -4,6 +4,7 @@ import {
   LEASE,
   NATIVE_POLICY,
   NATIVE_POLICY_BINDING,
+  MUTATING_WEBHOOK_CONFIGURATION,
   VALIDATING_WEBHOOK_CONFIGURATION,
 } from '../../src/cluster/kinds.ts';
 import { createMemoryCluster, type MemoryCluster } from '../../src/cluster/memory.ts';
@@ -86,6 +87,7 @@ describe('uninstall', () => {
     const cluster = await installed();
     expect(await planUninstall(cluster, NAMES)).toEqual({
       configurations: [{ name: CONFIGURATION, entries: [entryFor('a').name, entryFor('b').name] }],
+      mutating: [],
       natives: ['ValidatingAdmissionPolicyBinding/a', 'ValidatingAdmissionPolicy/a'],
       policies: [
         { name: 'a', enforcedBy: 'Native' },
@@ -102,6 +104,24 @@ describe('uninstall', () => {
     expect(await entriesOf(cluster, CONFIGURATION)).toEqual([]);
     expect(await entriesOf(cluster, 'somebody-elses')).toHaveLength(1);
     expect((await cluster.list(NATIVE_POLICY)).items).toHaveLength(2);
+  });
+
+  it('empties what mutates, and nobody else’s', async () => {
+    const cluster = await installed();
+    for (const name of ['pacto-gate-delivery', 'somebody-elses'])
+      await cluster.create(MUTATING_WEBHOOK_CONFIGURATION, {
+        apiVersion: 'admissionregistration.k8s.io/v1',
+        kind: 'MutatingWebhookConfiguration',
+        metadata: { name },
+        webhooks: [{ name: `stamps.${name}.example.com` }],
+      });
+    const plan = await planUninstall(cluster, NAMES, ['pacto-gate-delivery', 'never-made']);
+    expect(plan.mutating).toEqual([
+      { name: 'pacto-gate-delivery', entries: ['stamps.pacto-gate-delivery.example.com'] },
+    ]);
+    await uninstall(cluster, plan, false, NOW_MS);
+    const left = (await cluster.list(MUTATING_WEBHOOK_CONFIGURATION)).items;
+    expect(left.map((one) => (one['webhooks'] as readonly unknown[]).length).toSorted()).toEqual([0, 1]);
   });
 
   it('says in the status of a policy that nothing enforces it, and leaves that of a native one that stays', async () => {
