@@ -66,7 +66,8 @@ export async function startApp(given: Config, parts: AppParts): Promise<App> {
     const admission = await openAdmission(config, parts, state, serving.promise);
     undo.push(() => admission.close());
     const { policies } = admission;
-    const reconciler = await openReconciler(config, parts, state);
+    // It has its own switch: what it needs is not what reviews need.
+    const reconciler = await openReconciler(given, parts, state);
     if (reconciler !== undefined) {
       undo.push(() => reconciler.stop());
       reconciler.observe(admission.metrics);

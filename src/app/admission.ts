@@ -3,7 +3,7 @@ import { openMetrics } from './metrics.ts';
 import type { AppParts } from './parts.ts';
 import type { EnforcedPolicies } from './policies.ts';
 import type { State } from './state.ts';
-import { openPolicies, webhooksOf } from './webhooks.ts';
+import { openDelivery, openPolicies, webhooksOf } from './webhooks.ts';
 import type { Config } from '../config.ts';
 import { guardRequests, type Guard } from '../http/callers.ts';
 import { limitBodies } from '../http/limit-bodies.ts';
@@ -28,11 +28,12 @@ export interface Admission {
 
 /** Of a process that answers no review: nothing is read, watched or asked for that a decision would need. */
 export function withoutReviews(config: Config): Config {
-  const { identity, policies } = config;
+  const { identity, policies, delivery } = config;
   return {
     ...config,
     identity: { ...identity, enabled: false },
     policies: { ...policies, files: [], directory: undefined, sources: [] },
+    delivery: { ...delivery, enabled: false },
   };
 }
 
@@ -57,6 +58,7 @@ export async function openAdmission(
   const webhooks = webhooksOf(config, {
     serverVersion,
     policies,
+    delivery: await openDelivery(config, { clock, reviewAccess }),
   });
   const metrics = openMetrics(
     webhooks.map(({ name }) => name),

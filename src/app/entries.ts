@@ -1,6 +1,7 @@
 /** From the configuration to the webhook entries: the one way, for whoever writes, compares or simulates them. */
 import { namespacesOfGate } from './target.ts';
 import type { Config } from '../config.ts';
+import { deliveryEntries, type DeliveryEntries } from '../policies/delivery/entries.ts';
 import type { ClientTarget } from '../policies/entry.ts';
 import { identityEntries, type IdentityEntries } from '../policies/identity/entries.ts';
 import { identitySettings } from '../policies/identity/settings.ts';
@@ -23,14 +24,15 @@ export interface EntriesInput {
 export interface Entries {
   readonly identity: IdentityEntries;
   readonly policies: PolicyEntries;
+  readonly delivery: DeliveryEntries;
 }
 
 /** The entries that a configuration asks for. */
 export function entriesOf(
-  config: Pick<Config, 'identity' | 'policies' | 'installer' | 'environment'>,
+  config: Pick<Config, 'identity' | 'policies' | 'delivery' | 'installer' | 'environment'>,
   { served, policies: found, ...of }: EntriesInput,
 ): Entries {
-  const { identity, policies, installer, environment } = config;
+  const { identity, policies, delivery, installer, environment } = config;
   const ofService = 'service' in of.target ? of.target.service.namespace : undefined;
   const beside = ofService ?? environment.podNamespace;
   const own = installer.namespace ?? environment.podNamespace ?? ofService;
@@ -43,6 +45,7 @@ export function entriesOf(
       ...of,
       ...(beside === undefined ? {} : { ownNamespace: beside }),
     }),
+    delivery: deliveryEntries({ delivery, ...of, ...(beside === undefined ? {} : { ownNamespace: beside }) }),
     policies: policyEntries({
       policies: (found?.policies ?? []).map(({ policy }) => policy),
       bindings: (found?.bindings ?? []).map(({ binding }) => binding),

@@ -4,17 +4,26 @@
  */
 import { isNamespace, paramKindsOf, policyNamespaces, wantsPolicies } from './policy-settings.ts';
 import {
+  APPROVAL,
   CONFIG_MAP,
   DAEMON_SET,
   GATE_POLICY,
   GATE_POLICY_BINDING,
+  GIT_REPOSITORY,
+  HELM_RELEASE,
+  KUSTOMIZATION,
   NAMESPACE,
   NODE,
+  OCI_REPOSITORY,
+  OPERATION,
+  PACTO,
   POD,
+  STAGE,
   type Kind,
 } from '../cluster/kinds.ts';
 import { SUBJECT_ACCESS_REVIEW, TOKEN_REVIEW } from '../cluster/reviews.ts';
 import type { Config } from '../config.ts';
+import { IDENTITY_POLICY } from '../policies/delivery/names.ts';
 import { identitySettings } from '../policies/identity/settings.ts';
 import { paramKindOf } from '../webhooks/param-kinds.ts';
 
@@ -58,6 +67,14 @@ export function webhookRights(config: Config, { namespace: ownNamespace }: Accou
   if (scrapersProve || webhooks.auth === 'bearer') cluster.push(ruleFor(TOKEN_REVIEW, ['create']));
   if (scrapersProve) cluster.push(ruleFor(SUBJECT_ACCESS_REVIEW, ['create']));
   cluster.push(...policyRules(config, scrapersProve));
+  if (config.delivery.enabled) {
+    const asks = scrapersProve || wantsPolicies(config);
+    cluster.push(...deliveryRules(config), ...(asks ? [] : [ruleFor(SUBJECT_ACCESS_REVIEW, ['create'])]));
+    inNamespacesOf([config.delivery], {
+      ...ruleFor(CONFIG_MAP, read),
+      resourceNames: [IDENTITY_POLICY.configMap],
+    });
+  }
   const policyMaps = policyNamespaces({
     ...config,
     environment: { ...config.environment, podNamespace: ownNamespace },
@@ -87,6 +104,18 @@ function policyRules(config: Config, reviewsAccess: boolean): readonly PolicyRul
         ]
       : []),
     ...(reviewsAccess ? [] : [ruleFor(SUBJECT_ACCESS_REVIEW, ['create'])]),
+  ];
+}
+
+/** What the delivery gate looks up: its own kinds and verdicts, and by exact name what Flux has. */
+function deliveryRules(config: Config): readonly PolicyRule[] {
+  const follow = followVerbs(config);
+  return [
+    ...[STAGE, OPERATION, APPROVAL].map((kind) => ruleFor(kind, ['get', ...follow])),
+    ruleFor(PACTO, config.state === 'live' ? ['get'] : ['get', ...follow]),
+    ...[OCI_REPOSITORY, GIT_REPOSITORY, KUSTOMIZATION, HELM_RELEASE].map((kind) => ruleFor(kind, ['get'])),
+    // Whether it is going away.
+    ruleFor(NAMESPACE, ['get']),
   ];
 }
 

@@ -69,10 +69,11 @@ export async function openState(config: Config, parts: AppParts): Promise<State>
       ? watchWhatIdentityNeeds(config, parts, cluster, version, reflectors)
       : undefined;
   const ofPolicies = config.state === 'cached' ? watchWhatPoliciesNeed(config, parts, cluster) : [];
-  reflectors.push(...ofPolicies.map(({ reflector }) => reflector));
-  // What is not served holds no parameters, and that is known.
+  const optional = [...ofPolicies, ...(await watchesOfDelivery(config, parts, cluster))];
+  reflectors.push(...optional.map(({ reflector }) => reflector));
+  // What is not served holds no parameters and no Stages, and that is known.
   const isAwaited = (reflector: Reflector): boolean =>
-    !reflector.synced() && !ofPolicies.some((watch) => watch.reflector === reflector && watch.isMissing());
+    !reflector.synced() && !optional.some((watch) => watch.reflector === reflector && watch.isMissing());
   return {
     cluster,
     reader,
@@ -215,6 +216,17 @@ function watchWhatPoliciesNeed(config: Config, parts: AppParts, cluster: Cluster
   return [NAMESPACE, ...paramKindsOf(paramKinds)].map((kind) =>
     startWatch({ cluster, kind, whole: true }, parts),
   );
+}
+
+/** Loaded where the delivery gate is switched on alone: most servers start without it. */
+async function watchesOfDelivery(
+  config: Config,
+  parts: AppParts,
+  cluster: Cluster,
+): Promise<readonly Watch[]> {
+  if (!config.delivery.enabled || config.state === 'live') return [];
+  const { watchWhatDeliveryNeeds } = await import('./delivery.ts');
+  return watchWhatDeliveryNeeds(config, parts, cluster);
 }
 
 /** All that a Pod look-up compares (node-identity.md §3.1). */

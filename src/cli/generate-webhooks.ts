@@ -59,8 +59,9 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
   command.addHelpText(
     'after',
     `
-Writes two ValidatingWebhookConfigurations: that of node identity, and, where the configuration names policies, that of
-policies with an entry for each that has a binding. The same input gives the same bytes. Apply them when the server is
+Writes ValidatingWebhookConfigurations: that of node identity, where the configuration names policies that of policies
+with an entry for each that has a binding, and where it has the delivery gate that of delivery, with a
+MutatingWebhookConfiguration for who asked and who approved. The same input gives the same bytes. Apply them when the server is
 ready, not before: entries with failure policy Fail and no server behind them refuse what they select. What the entries
 cannot enforce of a policy is said on standard error.
 
@@ -167,7 +168,7 @@ const HEADER =
 
 async function write(
   config: Config,
-  { identity, policies }: Entries,
+  { identity, policies, delivery }: Entries,
   format: OutputFormat,
   around: Surroundings,
 ): Promise<ExitCode> {
@@ -176,6 +177,7 @@ async function write(
     ...(isIdentity ? [identity.configuration] : []),
     // With no entry in it, too: whoever applies it means that there is to be none.
     ...(wantsPolicies(config) ? [policies.configuration] : []),
+    ...(config.delivery.enabled ? [delivery.configuration, delivery.stamps] : []),
   ];
   const { enabled } = config.identity;
   if (!isIdentity && (!enabled || documents.length === 0))

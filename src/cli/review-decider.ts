@@ -1,5 +1,5 @@
 /** The server's own decision, without a server: the same edge, asked in this process. */
-import { openPolicies, webhooksOf } from '../app/webhooks.ts';
+import { openDelivery, openPolicies, webhooksOf } from '../app/webhooks.ts';
 import type { Clock } from '../clock.ts';
 import { createReader } from '../cluster/cache.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -44,17 +44,16 @@ export async function createDecider(
   const version = await cluster?.serverVersion();
   const reader = createReader({ mode: 'live', cluster: cluster ?? noCluster, reflectors: [], clock });
   let outcome: DecisionVerdict | undefined;
+  const reviewAccess = askedOf(config, cluster);
   // One list each: a review is of one moment.
-  const policies = await openPolicies(
-    { ...config, state: 'live' },
-    { clock, log, reviewAccess: askedOf(config, cluster), cluster },
-  );
+  const policies = await openPolicies({ ...config, state: 'live' }, { clock, log, reviewAccess, cluster });
   const unread = policies?.sources.doubt();
   if (unread !== undefined) throw unread;
   const edge = createEdge({
     webhooks: webhooksOf(config, {
       serverVersion: () => version,
       policies,
+      delivery: await openDelivery(config, { clock, reviewAccess }),
     }),
     readerFor: () => reader.forRequest(),
     clock,

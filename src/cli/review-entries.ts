@@ -79,7 +79,11 @@ async function entriesFor(
     if (entry !== undefined) continue;
     for (const why of notEnforced) log.warn(why, { kind: 'ValidatingAdmissionPolicy', name: policy });
   }
-  return [...entries.identity.configuration.webhooks, ...entries.policies.configuration.webhooks];
+  return [
+    ...entries.identity.configuration.webhooks,
+    ...entries.policies.configuration.webhooks,
+    ...entries.delivery.configuration.webhooks,
+  ];
 }
 
 /**

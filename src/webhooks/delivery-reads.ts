@@ -89,16 +89,13 @@ export class DeliveryReads {
       const [group = ''] = target.apiVersion.includes('/') ? target.apiVersion.split('/') : [''];
       return { group, kind: target.kind, namespace: target.namespace ?? stage.namespace, name: target.name };
     });
-    const objects = await Promise.all(refs.map((ref) => this.#pointer(ref, context)));
+    const objects = await Promise.all(refs.map((ref) => this.object(ref, context)));
     return refs.filter((ref, index) => {
+      // ConfigMaps of others are not read: whether one names the Stage is not known, so it may.
+      if (ref.kind === CONFIG_MAP.kind) return true;
       const named = stageOf(objects[index], ref.namespace);
       return named?.namespace === stage.namespace && named.name === stage.name;
     });
-  }
-
-  #pointer(ref: ObjectRef, context: DecisionContext): Promise<KubeObject | undefined> {
-    const isConfigMap = ref.group === '' && ref.kind === CONFIG_MAP.kind;
-    return isConfigMap ? get(CONFIG_MAP, ref, context) : this.object(ref, context);
   }
 
   async stages(namespace: string, context: DecisionContext): Promise<readonly Stage[]> {

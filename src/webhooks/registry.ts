@@ -20,6 +20,8 @@ export interface WebhookParts {
   readonly policies?: Webhook;
   /** That of policy-writers.webhook.ts; only where custom resources are a source of policies, and loaded as late. */
   readonly policyWriters?: Webhook;
+  /** Those of delivery.ts, loaded as late; none where the delivery gate is switched off. */
+  readonly delivery?: readonly Webhook[];
 }
 
 /**
@@ -31,6 +33,7 @@ export function createWebhooks({
   serverVersion,
   policies,
   policyWriters,
+  delivery = [],
 }: WebhookParts): readonly Webhook[] {
   const settings = identitySettings(identity);
   const { tokens, pods } = identity;
@@ -40,5 +43,6 @@ export function createWebhooks({
     ...(identity.enabled && pods.enabled ? [agentPodsWebhook(settings, pods.failurePolicy)] : []),
     ...(policies === undefined ? [] : [policies]),
     ...(policyWriters === undefined ? [] : [policyWriters]),
+    ...delivery,
   ];
 }

@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import { entriesOf } from '../../src/app/entries.ts';
-import { webhooksOf } from '../../src/app/webhooks.ts';
+import { openDelivery, webhooksOf } from '../../src/app/webhooks.ts';
 import { configKeys } from '../../src/config-keys.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
+import type { ValidatingEntry } from '../../src/policies/entry.ts';
 import { POLICIES_PATH } from '../../src/policies/vap/entry-name.ts';
 import type { Webhook } from '../../src/webhooks/webhook.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { policyWriters } from './decide-by.ts';
 
 const BASE = 'https://192.0.2.7:9443';
@@ -18,6 +20,8 @@ async function everything(changes: Readonly<Record<string, string>> = {}): Promi
   const given = {
     ...Object.fromEntries(switches.map(({ path }) => [path, 'true'])),
     'policies.sources': 'customResources',
+    // The only one that is not Fail.
+    'delivery.workloads.failurePolicy': 'Fail',
     ...changes,
   };
   const flags = Object.entries(given).map(([path, value]) => ({ path, value, origin: path }));
@@ -27,11 +31,14 @@ async function everything(changes: Readonly<Record<string, string>> = {}): Promi
 }
 
 /** All but the policies, whose entries depend on which there are. */
-const served = (config: Config): readonly Webhook[] =>
-  webhooksOf(config, {
+async function served(config: Config): Promise<readonly Webhook[]> {
+  const delivery = await openDelivery(config, { clock: new FakeClock(), reviewAccess: undefined });
+  return webhooksOf(config, {
     serverVersion: () => undefined,
     policies: { webhook: NO_POLICIES, writers: policyWriters() },
+    delivery,
   }).filter((webhook) => webhook !== NO_POLICIES);
+}
 
 const NO_POLICIES: Webhook = { name: 'policies', path: POLICIES_PATH, entry: () => undefined };
 
@@ -42,14 +49,15 @@ interface Named {
 }
 
 function generated(config: Config): readonly Named[] {
-  const { identity, policies: ofPolicies } = entriesOf(config, { target: { url: BASE }, timeoutSeconds: 10 });
-  return [...identity.configuration.webhooks, ...ofPolicies.configuration.webhooks].map(
-    ({ name, clientConfig, failurePolicy }) => ({
+  const entries = entriesOf(config, { target: { url: BASE }, timeoutSeconds: 10 });
+  const { identity, policies: ofPolicies, delivery } = entries;
+  return [identity.configuration, ofPolicies.configuration, delivery.configuration, delivery.stamps]
+    .flatMap((configuration): readonly ValidatingEntry[] => configuration.webhooks)
+    .map(({ name, clientConfig, failurePolicy }) => ({
       name,
       path: clientConfig.url?.slice(BASE.length),
       failurePolicy,
-    }),
-  );
+    }));
 }
 
 const policies = configKeys()
@@ -61,7 +69,7 @@ describe('the list of webhooks', () => {
     'has a generated entry for each, under its name and with its failure policy: Ignore for %s',
     async (path) => {
       const config = await everything(path === 'none' ? {} : { [path]: 'Ignore' });
-      const expected = served(config).map((webhook): Named => {
+      const expected = (await served(config)).map((webhook): Named => {
         const entry = webhook.entry({});
         return { name: entry?.name, path: webhook.path, failurePolicy: entry?.failurePolicy };
       });
@@ -74,12 +82,12 @@ describe('the list of webhooks', () => {
 
   it('serves the path of every generated entry', async () => {
     const config = await everything();
-    const paths = new Set<string | undefined>(served(config).map(({ path }) => path));
+    const paths = new Set<string | undefined>((await served(config)).map(({ path }) => path));
     expect(generated(config).filter(({ path }) => !paths.has(path))).toEqual([]);
   });
 
   it('has no name and no path twice', async () => {
-    const all = served(await everything());
+    const all = await served(await everything());
     expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
     expect(new Set(all.map(({ path }) => path)).size).toBe(all.length);
   });
@@ -87,7 +95,7 @@ describe('the list of webhooks', () => {
   it.each(['README.md', 'docs/webhooks.md'])('is the table of %s', async (file) => {
     const rows = readFileSync(file, 'utf8').matchAll(/^\| `(\/(?:validate|mutate)\/[^`]*)`/gm);
     const documented = Array.from(rows, ([, path = '']) => path);
-    const paths = served(await everything()).map(({ path }) => path);
+    const paths = (await served(await everything())).map(({ path }) => path);
     expect(documented.toSorted()).toEqual([...paths, POLICIES_PATH].toSorted());
   });
 });

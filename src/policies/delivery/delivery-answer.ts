@@ -48,9 +48,9 @@ export function answerOf(
   { digest, warnings }: { readonly digest: string; readonly warnings: readonly string[] },
 ): Verdict {
   const { reasonCode, cell, message } = decision;
-  const annotations = annotationsOf(reasonCode, cell, about);
+  const annotations = annotationsOf(decision.wouldBe?.reasonCode ?? reasonCode, cell, about);
   if (decision.decision === 'Allow') {
-    const all = [...warnings, ...decision.warnings, ...wouldBe(decision, about.stage)];
+    const all = [...warnings, ...decision.warnings.map((text) => `${stageText(about.stage)}: ${text}`)];
     return allow({ warnings: all.map(warningText), auditAnnotations: annotations });
   }
   return refuse(
@@ -81,13 +81,6 @@ function nextSteps({ decision, reasonCode }: Decision, { stage }: GateWorld): st
         ? `wait for evidence and try again${back}, or break glass (docs/delivery.md)`
         : `promote a Compliant digest${back}, or break glass (docs/delivery.md)`;
   }
-}
-
-function wouldBe({ wouldBe: other }: Decision, stage: StageName): readonly string[] {
-  if (other === undefined) return [];
-  return [
-    `[${other.reasonCode}] ${stageText(stage)}: would not be allowed, were the gate enforced: ${other.message}`,
-  ];
 }
 
 /** Audit annotations of delivery.md §2.7; what is not known is left out. */

@@ -71,7 +71,7 @@ function inputOf(world: GateWorld, candidate: Candidate): DecisionInput {
 }
 
 /** The Stage's own verdict, about what it stands on. */
-export function ownEvidence(
+function ownEvidence(
   world: Pick<GateWorld, 'nowMs' | 'stage' | 'pacto' | 'stabilizationMs'>,
 ): VerdictEvidence {
   const { nowMs, stage, pacto, stabilizationMs } = world;

@@ -1,7 +1,6 @@
 /** Names of delivery, as the cluster has them (delivery.md §3.1, §3.4, §3.11). */
 
 export const DELIVERY_GROUP = 'delivery.pacto.trianalab.io';
-export const DELIVERY_VERSION = 'v1alpha1';
 
 /** On a pointer: the Stage that gates it, in the pointer's own namespace. */
 export const STAGE_LABEL = 'delivery.pacto.trianalab.io/stage';
@@ -12,9 +11,8 @@ export const DELIVERY_ANNOTATION_PREFIX = 'delivery.pacto.trianalab.io/';
 /** On a Namespace: its workloads are gated too (`scope: Workload`). */
 export const WORKLOADS_LABEL = 'delivery.pacto.trianalab.io/workloads';
 
-/** ConfigMaps in the namespace of delivery. */
+/** The ConfigMap in the namespace of delivery. */
 export const IDENTITY_POLICY = { configMap: 'pacto-delivery-identity', key: 'policy.yaml' } as const;
-export const UPSTREAM_TRUST = { configMap: 'pacto-delivery-upstreams', key: 'trust.yaml' } as const;
 
 /** delivery.md §3.2: what the promoter writes with. */
 export const PROMOTER_FIELD_MANAGER = 'pacto-delivery-promoter';

@@ -9,7 +9,7 @@ const NANOSECONDS_PER_MS = 1_000_000n;
 const MOST_MS = 3_155_760_000_000;
 
 /** Entries of a list that are read, of whatever list: more is hostile, and the webhook refuses it. */
-export const MOST_ENTRIES = 64;
+const MOST_ENTRIES = 64;
 
 export function textAt(value: unknown, ...path: readonly string[]): string {
   const found = at(value, ...path);

@@ -2,7 +2,7 @@
 import { listOf, object, text, type Schema } from './crd-schema.ts';
 
 /** Groups of a person that are kept: an identity provider may send hundreds. */
-export const MOST_GROUPS = 64;
+const MOST_GROUPS = 64;
 const DIGEST = '^sha256:[a-f0-9]{64}$';
 /** A commit, a chart version and whatever else a pointer may hold, beside a digest. */
 const MOST_PIN = 256;
