@@ -47,7 +47,7 @@ export function workloadChangeOf({ operation, object, oldObject }: AdmissionRequ
 function releaseOf(template: ForeignRecord): unknown {
   const { metadata, spec } = template;
   return {
-    metadata: isRecord(metadata) ? metadataOf(metadata) : {},
+    metadata: metadataOf(isRecord(metadata) ? metadata : {}),
     spec: isRecord(spec) ? podOf(spec) : {},
   };
 }
