@@ -29,6 +29,10 @@ export class GivenObjects {
     return this.#namespaces.size > 0;
   }
 
+  namespaces(): readonly KubeObject[] {
+    return [...this.#namespaces.values()];
+  }
+
   namespace(name: string): KubeObject | undefined {
     return this.#namespaces.get(name);
   }

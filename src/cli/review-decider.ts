@@ -7,12 +7,16 @@ import type { Kind } from '../cluster/kinds.ts';
 import type { AdmissionRequest } from '../cluster/objects.ts';
 import type { Config } from '../config.ts';
 import { GateError } from '../errors.ts';
+import { stringifyJson } from '../json.ts';
 import { silentLog, type Log } from '../log.ts';
 import type { DecisionVerdict } from '../metrics.ts';
+import { STAMPS_PATH } from '../policies/delivery/entry-names.ts';
+import type { PatchOperation } from '../policies/verdict.ts';
 import { createEdge, type Edge } from '../webhooks/edge.ts';
 import type { ReviewAccess } from '../cluster/access-reviews.ts';
 import type { ErrorStatus } from './kubectl-error.ts';
 import { openReviewEntries } from './review-entries.ts';
+import { isStamped, withStamps } from './stamped-request.ts';
 
 /** What one entry answered. */
 export interface EntryAnswer {
@@ -68,11 +72,12 @@ export async function createDecider(
   const entries = await openReviewEntries(config, { cluster, version, policies, log });
   return {
     async decide(request, body) {
-      const { asked, refused } = await entries.about(request);
+      const stamped = config.delivery.enabled ? await stampedBy(edge, { request, clock }) : undefined;
+      const { asked, refused } = await entries.about(stamped?.request ?? request);
       const answers: EntryAnswer[] = [...refused];
       for (const { name, path } of asked) {
         outcome = undefined;
-        const response = await ask(edge, { path, body, clock });
+        const response = await ask(edge, { path, body: stamped?.body ?? body, clock });
         // The edge counts every decision; that it counted none means that there is no such webhook.
         if (outcome === undefined)
           throw new GateError('GATE_INTERNAL', `entry ${name}: nothing answers ${path}`);
@@ -104,12 +109,13 @@ interface AdmissionResponse {
   readonly status?: ErrorStatus;
   readonly warnings?: readonly string[];
   readonly auditAnnotations?: Readonly<Record<string, string>>;
+  readonly patch?: string;
 }
 
 async function ask(
   edge: Edge,
   of: { readonly path: string; readonly body: Uint8Array; readonly clock: Clock },
-): Promise<Omit<EntryAnswer, 'webhook' | 'outcome'>> {
+): Promise<Omit<EntryAnswer, 'webhook' | 'outcome'> & { readonly patch?: string }> {
   const answer = await edge.answer({
     method: 'POST',
     path: of.path,
@@ -120,13 +126,33 @@ async function ask(
   });
   if (answer.status !== 200) throw new GateError('GATE_INPUT_FILE', answer.body.trim());
   const { response } = JSON.parse(answer.body) as { readonly response: AdmissionResponse };
-  const { allowed, status, warnings = [], auditAnnotations = {} } = response;
+  const { allowed, status, warnings = [], auditAnnotations = {}, patch } = response;
   return {
     allowed,
     ...(status === undefined ? {} : refusalOf(status)),
     warnings,
     auditAnnotations,
+    ...(patch === undefined ? {} : { patch }),
   };
+}
+
+/** The mutating entry goes first, and the others see what it wrote. */
+async function stampedBy(
+  edge: Edge,
+  { request, clock }: { readonly request: AdmissionRequest; readonly clock: Clock },
+): Promise<{ readonly request: AdmissionRequest; readonly body: Uint8Array } | undefined> {
+  if (!isStamped(request)) return undefined;
+  const { patch } = await ask(edge, { path: STAMPS_PATH, body: bodyOf(request), clock });
+  if (patch === undefined) return undefined;
+  const stamped = withStamps(
+    request,
+    JSON.parse(Buffer.from(patch, 'base64').toString()) as PatchOperation[],
+  );
+  return { request: stamped, body: bodyOf(stamped) };
+}
+
+function bodyOf(request: AdmissionRequest): Uint8Array {
+  return Buffer.from(stringifyJson({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request }));
 }
 
 function refusalOf({ code, reason, message, details }: ErrorStatus): Partial<EntryAnswer> {

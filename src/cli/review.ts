@@ -22,6 +22,7 @@ import { describeForKubectl, type Reviewed } from './kubectl-text.ts';
 import { readDocuments, type InputDocument } from './manifests.ts';
 import type { NativePolicies } from './native-policies.ts';
 import { addOutputOption, EXIT, plain, say, show, type ExitCode, type OutputFormat } from './output.ts';
+import { clockAt, parseNow } from './fixed-clock.ts';
 import { addPolicyOptions, type PolicyOptions } from './policy-options.ts';
 import type { Decider } from './review-decider.ts';
 import { sayingLog } from './saying-log.ts';
@@ -39,6 +40,8 @@ interface Options extends PolicyOptions {
   readonly namespace?: string;
   readonly subresource?: string;
   readonly dryRun?: true;
+  /** Milliseconds since the Unix epoch. */
+  readonly now?: number;
   readonly output: OutputFormat;
 }
 
@@ -64,7 +67,8 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     .option('--name <name>', 'name in the request (default: of the object)')
     .option('-n, --namespace <namespace>', 'namespace of objects that name none (default: "default")')
     .option('--subresource <name>', 'for example status')
-    .option('--dry-run', 'as a server-side dry-run asks');
+    .option('--dry-run', 'as a server-side dry-run asks')
+    .option('--now <time>', 'when it is, for what depends on it, such as the age of a verdict', parseNow);
   addPolicyOptions(command);
   const given = addConfigOptions(command, ['cluster', ...RULE_SECTIONS]);
   addOutputOption(command);
@@ -191,7 +195,7 @@ interface Result {
 async function decideAll(work: Work, around: Surroundings): Promise<readonly Result[]> {
   const { createDecider } = await import('./review-decider.ts');
   const decider = await createDecider(work.config, work.cluster, {
-    clock: around.clock,
+    clock: clockAt(around.clock, work.options.now),
     log: sayingLog(around),
   });
   const results: Result[] = [];

@@ -71,6 +71,14 @@ const rule = z.strictObject({
   error: z.string().optional(),
 });
 
+const delivery = z.strictObject({
+  objects: sources.min(1),
+  namespace: name.optional(),
+  now: z.iso.datetime({ offset: true }).optional(),
+  promoter: name.optional(),
+  stabilizationSeconds: z.int().min(0).optional(),
+});
+
 const suite = z.strictObject({
   apiVersion: z.literal(SUITE_API_VERSION),
   kind: z.literal(SUITE_KIND),
@@ -79,7 +87,8 @@ const suite = z.strictObject({
     .string()
     .regex(/^1\.(2[6-9]|3[0-7])$/)
     .optional(),
-  policies: sources.min(1),
+  policies: sources.min(1).optional(),
+  delivery: delivery.optional(),
   params: sources.optional(),
   namespaces: sources.optional(),
   definitions: sources.optional(),
@@ -99,6 +108,8 @@ export type SuiteUser = z.output<typeof user>;
 /** @throws GateError GATE_INPUT_FILE with everything that is wrong. */
 export function parseSuite(file: string, value: unknown): Suite {
   const parsed = suite.safeParse(value);
+  if (parsed.success && parsed.data.policies === undefined && parsed.data.delivery === undefined)
+    throw new GateError('GATE_INPUT_FILE', `file ${file}: is no suite: need policies, or delivery, or both`);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.flatMap(issuesOf).map(({ path, message }) => {
     const at = path.map(String).join('.');

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { KubeObject } from '../cluster/objects.ts';
 import { GateError } from '../errors.ts';
 import type { AuthorizationAnswer, AuthorizationQuery } from '../policies/cel/signals.ts';
+import type { Outcome } from '../policies/vap/answer.ts';
 import { minorOf } from '../policies/vap/policy-objects.ts';
 import { readDocuments } from './manifests.ts';
 import { NativePolicies } from './native-policies.ts';
@@ -11,6 +12,7 @@ import { readObjectFiles } from './object-files.ts';
 import { differences, type Difference } from './suite-expect.ts';
 import { isSuiteFile } from './suite-files.ts';
 import { parseSuite, type AuthorizerRule, type Suite } from './suite-format.ts';
+import { SuiteGate } from './suite-gate.ts';
 import { stepsOf, type SuiteStep } from './suite-request.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -47,21 +49,22 @@ export async function runSuite(
   around: Pick<Surroundings, 'stdin' | 'clock'>,
 ): Promise<SuiteRun> {
   const suite = await readSuite(file, around);
-  const { objects, sources } = await objectsOf(suite, file, around);
+  const { objects, gated, sources } = await objectsOf(suite, file, around);
   const native = new NativePolicies({
     objects,
     minor: minorOf(suite.kubeVersion ?? options.kubeVersion),
     ...(suite.authorizer === undefined ? {} : { authorize: authorizerOf(suite.authorizer) }),
   });
-  if (native.isEmpty) {
+  if (native.isEmpty && suite.policies !== undefined) {
     throw new GateError('GATE_INPUT_FILE', `file ${file}: policies: none of them has a binding: give one`);
   }
+  const gate = gateOf(suite, gated, native, around.clock);
   const cases: CaseResult[] = refusedCases(native);
   const parts = { file, suite, customKinds: native.given.customKinds, around };
   for (const one of suite.cases) {
     for (const step of await stepsOf(one, parts)) {
       if (options.only !== undefined && !step.name.includes(options.only)) continue;
-      cases.push(await runStep(step, native, around.clock));
+      cases.push(await runStep(step, { native, gate }, around.clock));
     }
   }
   return { result: { file, name: suite.metadata.name, cases }, sources: [file, ...sources] };
@@ -78,16 +81,55 @@ async function readSuite(file: string, around: Pick<Surroundings, 'stdin'>): Pro
   return parseSuite(file, document?.object);
 }
 
+/** Undefined where the suite is about policies alone. */
+function gateOf(
+  { delivery }: Suite,
+  objects: readonly KubeObject[],
+  { given }: NativePolicies,
+  clock: Clock,
+): SuiteGate | undefined {
+  if (delivery === undefined) return undefined;
+  const { namespace = 'pacto-delivery', now, promoter, stabilizationSeconds = 120 } = delivery;
+  return new SuiteGate(
+    {
+      objects,
+      namespaces: given.namespaces(),
+      namespace,
+      promoter,
+      stabilizationMs: stabilizationSeconds * 1_000,
+      nowMs: now === undefined ? undefined : Date.parse(now),
+    },
+    clock,
+  );
+}
+
 interface Sources {
   readonly objects: readonly KubeObject[];
+  /** Of the delivery gate. */
+  readonly gated: readonly KubeObject[];
   readonly sources: readonly string[];
 }
 
 async function objectsOf(suite: Suite, file: string, around: Pick<Surroundings, 'stdin'>): Promise<Sources> {
-  const { policies, params = [], namespaces = [], definitions = [] } = suite;
-  const objects: KubeObject[] = [];
+  const { policies = [], params = [], namespaces = [], definitions = [], delivery } = suite;
   const sources: string[] = [];
-  for (const source of [...policies, ...params, ...namespaces, ...definitions]) {
+  const read = async (given: Suite['policies']): Promise<readonly KubeObject[]> =>
+    readSources(given ?? [], file, around, sources);
+  return {
+    objects: await read([...policies, ...params, ...namespaces, ...definitions]),
+    gated: await read(delivery?.objects),
+    sources,
+  };
+}
+
+async function readSources(
+  given: NonNullable<Suite['policies']>,
+  file: string,
+  around: Pick<Surroundings, 'stdin'>,
+  sources: string[],
+): Promise<readonly KubeObject[]> {
+  const objects: KubeObject[] = [];
+  for (const source of given) {
     if (typeof source !== 'string') {
       objects.push(wholeObject(source, file));
       continue;
@@ -97,7 +139,7 @@ async function objectsOf(suite: Suite, file: string, around: Pick<Surroundings, 
     objects.push(...documents.map(({ object }) => object));
     sources.push(...(directories.length === 0 ? [path] : directories));
   }
-  return { objects, sources };
+  return objects;
 }
 
 function wholeObject(value: Readonly<Record<string, unknown>>, file: string): KubeObject {
@@ -125,23 +167,40 @@ function refusedCases({ refused }: NativePolicies): CaseResult[] {
   }));
 }
 
+interface Deciders {
+  readonly native: NativePolicies;
+  readonly gate: SuiteGate | undefined;
+}
+
+/** Policies go before webhooks, as in an API server; a refusal of the first ends it. */
+async function outcomeOf({ native, gate }: Deciders, request: SuiteStep['request']): Promise<Outcome> {
+  const byPolicies = await native.decide(request);
+  if (gate === undefined || byPolicies.status !== undefined) return byPolicies;
+  const byGate = await gate.decide(request);
+  return {
+    ...byGate,
+    warnings: [...byPolicies.warnings, ...byGate.warnings],
+    auditAnnotations: { ...byPolicies.auditAnnotations, ...byGate.auditAnnotations },
+  };
+}
+
 async function runStep(
   { name, request, expect }: SuiteStep,
-  native: NativePolicies,
+  deciders: Deciders,
   clock: Clock,
 ): Promise<CaseResult> {
   const startMs = clock.monotonic();
-  const found = await decided(expect, native, request);
+  const found = await decided(expect, deciders, request);
   return { name, differences: found, durationMs: clock.monotonic() - startMs };
 }
 
 async function decided(
   expect: SuiteStep['expect'],
-  native: NativePolicies,
+  deciders: Deciders,
   request: SuiteStep['request'],
 ): Promise<readonly Difference[]> {
   try {
-    return differences(expect, await native.decide(request));
+    return differences(expect, await outcomeOf(deciders, request));
   } catch (error) {
     if (!(error instanceof GateError)) throw error;
     return [{ what: 'decision', expected: 'one', found: error.message }];
