@@ -121,7 +121,8 @@ async function openReconciler(
     return undefined;
   }
   const { startReconcilerPart } = await import('./app/reconciler.ts');
-  return startReconcilerPart(config, parts, { cluster });
+  const stages = config.delivery.enabled ? (await import('./app/stages.ts')).startStages : undefined;
+  return startReconcilerPart(config, parts, { cluster }, stages);
 }
 
 async function closeAll({

@@ -5,23 +5,34 @@
 import type { Account, PolicyRule, Rights } from './rights.ts';
 import { leaseNamespaceOf } from './reconciler-settings.ts';
 import {
+  APPROVAL,
   CONFIG_MAP,
+  DAEMON_SET,
   ENDPOINT_SLICE,
   EVENT,
+  GIT_REPOSITORY,
+  HELM_RELEASE,
   HTTP_ROUTE,
   INGRESS,
+  KUSTOMIZATION,
   LEASE,
   NODE_RUNTIME_OBSERVATION,
+  OCI_REPOSITORY,
+  OPERATION,
   PACTO,
   PACTO_REVISION,
   POD_MONITOR,
   SECRET,
   SERVICE,
   SERVICE_MONITOR,
+  STAGE,
+  VALIDATING_WEBHOOK_CONFIGURATION,
   type Kind,
 } from '../cluster/kinds.ts';
 import { SUBJECT_ACCESS_REVIEW, TOKEN_REVIEW } from '../cluster/reviews.ts';
 import type { Config } from '../config.ts';
+import { DELIVERY_CONFIGURATION } from '../policies/delivery/entries.ts';
+import { IDENTITY_POLICY } from '../policies/delivery/names.ts';
 import { RECONCILER_LEASE } from '../reconcile/lease.ts';
 import { WORKLOAD_KINDS } from '../reconcile/target.ts';
 
@@ -45,9 +56,23 @@ export function reconcilerRights(config: Config, account: Account): Rights {
   if (nodeAgentNamespace !== undefined)
     within(nodeAgentNamespace, rule(NODE_RUNTIME_OBSERVATION, read(config)), rule(LEASE, read(config)));
   for (const namespace of watched) within(namespace, ...watchedRules(config));
+  const keeps = config.delivery.enabled && config.state === 'cached';
+  if (keeps)
+    within(config.delivery.namespace, {
+      ...rule(CONFIG_MAP, ['list', 'watch']),
+      resourceNames: [IDENTITY_POLICY.configMap],
+    });
   return {
     cluster: [
       ...(watched.length === 0 ? watchedRules(config) : []),
+      ...(keeps
+        ? [
+            {
+              ...rule(VALIDATING_WEBHOOK_CONFIGURATION, ['list', 'watch']),
+              resourceNames: [DELIVERY_CONFIGURATION],
+            },
+          ]
+        : []),
       // Who scrapes and who calls the API is asked of the cluster.
       rule(TOKEN_REVIEW, ['create']),
       rule(SUBJECT_ACCESS_REVIEW, ['create']),
@@ -78,6 +103,21 @@ function watchedRules(config: Config): readonly PolicyRule[] {
     rule(CONFIG_MAP, ['get', 'list', 'watch']),
     rule(SECRET, ['get', 'list', 'watch']),
     ...(metricsObservation ? [rule(SERVICE_MONITOR, reads), rule(POD_MONITOR, reads)] : []),
+    ...(config.delivery.enabled && config.state === 'cached' ? stageRules() : []),
+  ];
+}
+
+/** Of the gate keeper: what it follows, and the statuses that it writes. */
+function stageRules(): readonly PolicyRule[] {
+  const follow = ['list', 'watch'];
+  return [
+    ...[STAGE, OPERATION, APPROVAL].map((kind) => rule(kind, follow)),
+    ...[OCI_REPOSITORY, GIT_REPOSITORY, KUSTOMIZATION, HELM_RELEASE].map((kind) => rule(kind, follow)),
+    // The template of the workload that a release runs, by name.
+    rule(DAEMON_SET, ['list']),
+    ...[STAGE, OPERATION].map(({ group, resource }) =>
+      rule({ group, resource: `${resource}/status` }, ['update']),
+    ),
   ];
 }
 

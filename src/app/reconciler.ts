@@ -5,6 +5,7 @@ import type { AppParts } from './parts.ts';
 import { openLooking, type Looking } from './looking.ts';
 import { startLiveReconciler } from './reconciler-live.ts';
 import type { ReconcilerPart, ReconcilerSources } from './reconciler-part.ts';
+import type { startStages } from './stages.ts';
 import { leaseNamespaceOf, observeSettings } from './reconciler-settings.ts';
 import { reportWatch, watchFacts } from './watch.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -30,15 +31,20 @@ import { Writer } from '../reconcile/writer.ts';
 
 const FIELD_MANAGER = 'pacto-gate';
 
-/** Starts it: with watches, or with reads of the moment. */
+/**
+ * Starts it: with watches, or with reads of the moment.
+ *
+ * @param stages of stages.ts, where the delivery gate is on
+ */
 export function startReconcilerPart(
   config: Config,
   parts: AppParts,
   sources: ReconcilerSources,
+  stages?: typeof startStages,
 ): ReconcilerPart {
   return config.state === 'live'
     ? startLiveReconciler(config, parts, sources)
-    : startWatchingReconciler(config, parts, sources);
+    : startWatchingReconciler(config, parts, sources, stages);
 }
 
 /** It watches at once, and writes once everything is read and it leads. */
@@ -46,6 +52,7 @@ function startWatchingReconciler(
   config: Config,
   parts: AppParts,
   sources: ReconcilerSources,
+  stages: typeof startStages | undefined,
 ): ReconcilerPart {
   const looking = openLooking(config, parts, sources);
   const sight = createSight({
@@ -59,16 +66,19 @@ function startWatchingReconciler(
   });
   const writing = startWriting({ config, parts, cluster: sources.cluster, looking, sight });
   sight.start();
+  const keeping = stages?.(config, parts, { cluster: sources.cluster, leader: writing.leader });
+  if (keeping !== undefined) writing.onTurn((leads) => keeping.turn(leads));
   return {
     ...answering({ config, parts, looking, sight, writing }),
     unsynced: () => sight.unsynced(),
-    watches: () => sight.reflectors().map(watchFacts),
+    watches: () => [...sight.reflectors().map(watchFacts), ...(keeping?.watches() ?? [])],
     observe(metrics) {
       metrics.observePactos(CONTRACT_STATUSES, () => pactoFacts(sight, writing.leader));
       metrics.observeReconciler(() => writing.facts());
     },
-    isIdle: () => writing.isIdle(),
+    isIdle: () => writing.isIdle() && keeping?.isIdle() !== false,
     async stop() {
+      await keeping?.stop();
       await writing.stop();
       await sight.stop();
       await looking.close();
@@ -78,6 +88,8 @@ function startWatchingReconciler(
 
 interface Writing {
   readonly leader: Leader;
+  /** Told of each change of who leads, and of who leads now. */
+  onTurn(listener: (leads: boolean) => void): void;
   /** Here where this process leads; else whoever does is asked. */
   wake(key: PactoKey): void;
   facts(): ReconcilerFacts;
@@ -127,12 +139,18 @@ function startWriting({ config, parts, cluster, looking, sight }: WritingParts):
       reconciler.wake(key, 'change');
     },
   });
+  const listeners: ((leads: boolean) => void)[] = [];
   turns.onTurn = (leads) => {
     reconciler.turn(leads);
     mirrors.turn(leads ? leader.term() : undefined);
+    for (const listener of listeners) listener(leads);
   };
   return {
     leader,
+    onTurn(listener) {
+      listeners.push(listener);
+      listener(leader.leads());
+    },
     wake(key) {
       if (leader.leads()) reconciler.wake(key, 'demand');
       else askLeader(key, { cluster, parts, sight });

@@ -1,10 +1,9 @@
-/** Events on Pactos, as kubectl describe shows them (operator.md §7.2). */
+/** Events on Pactos and Stages, as kubectl describe shows them (operator.md §7.2). */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { apiVersionOf, EVENT, PACTO } from '../cluster/kinds.ts';
+import { apiVersionOf, EVENT, PACTO, type Kind } from '../cluster/kinds.ts';
 import type { Pacto } from './api/pacto.ts';
-import type { PlannedEvent } from './pass.ts';
 import { inSeconds } from './stabilization.ts';
 
 /** operator.md §7.2. */
@@ -37,6 +36,17 @@ export interface EventRecorderOptions {
   readonly clock: Clock;
   /** An event that could not be written: nothing else depends on it. */
   readonly onError: (error: unknown) => void;
+  /** Of the objects; default: Pactos. */
+  readonly kind?: Kind;
+  /** Who says it; default: as upstream. */
+  readonly component?: string;
+}
+
+/** The reason is one of a closed list of whoever says it. */
+interface SaidEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
 }
 
 type About = Pick<Pacto, 'namespace' | 'name' | 'uid' | 'resourceVersion'>;
@@ -51,8 +61,8 @@ export class EventRecorder {
   }
 
   /** Never rejects. The same event again counts on the one that there is. */
-  async say(pacto: About, event: PlannedEvent, signal?: AbortSignal): Promise<void> {
-    const { clock, cluster, onError } = this.#options;
+  async say(pacto: About, event: SaidEvent, signal?: AbortSignal): Promise<void> {
+    const { clock, cluster, onError, kind = PACTO, component = COMPONENT } = this.#options;
     const nowMs = clock.now();
     if (!this.#mayWrite(pacto.uid, clock.monotonic())) return;
     const message = event.message.slice(0, MESSAGE_LENGTH);
@@ -63,7 +73,7 @@ export class EventRecorder {
       ? { ...before, lastMs: nowMs, count: before.count + 1 }
       : { name: eventName(pacto.name, key, nowMs), firstAt: inSeconds(nowMs), lastMs: nowMs, count: 1 };
     try {
-      await cluster.apply(EVENT, eventOf(pacto, { ...event, message }, said), {
+      await cluster.apply(EVENT, eventOf({ ...pacto, kind, component }, { ...event, message }, said), {
         fieldManager: FIELD_MANAGER,
         force: true,
         ...(signal !== undefined && { signal }),
@@ -89,8 +99,15 @@ function eventName(pacto: string, key: string, nowMs: number): string {
 }
 
 function eventOf(
-  { namespace, name, uid, resourceVersion }: About,
-  { type, reason, message }: PlannedEvent,
+  {
+    namespace,
+    name,
+    uid,
+    resourceVersion,
+    kind,
+    component,
+  }: About & { readonly kind: Kind; readonly component: string },
+  { type, reason, message }: SaidEvent,
   { name: eventName, firstAt, lastMs, count }: Said,
 ): Parameters<Cluster['apply']>[1] {
   return {
@@ -98,8 +115,8 @@ function eventOf(
     kind: EVENT.kind,
     metadata: { namespace, name: eventName },
     involvedObject: {
-      apiVersion: apiVersionOf(PACTO),
-      kind: PACTO.kind,
+      apiVersion: apiVersionOf(kind),
+      kind: kind.kind,
       namespace,
       name,
       uid,
@@ -108,8 +125,8 @@ function eventOf(
     reason,
     message,
     type,
-    source: { component: COMPONENT },
-    reportingComponent: COMPONENT,
+    source: { component },
+    reportingComponent: component,
     firstTimestamp: firstAt,
     lastTimestamp: inSeconds(lastMs),
     count,
