@@ -16,6 +16,8 @@ import { registerVerdicts } from '../reconcile/http/verdicts.ts';
 
 /** Of the tokens of senders of CloudEvents (design §5). */
 const EVENTS_AUDIENCE = 'pacto-gate-events';
+/** Of tokens for the gate and nothing else (delivery.md §4.0). */
+const GATE_AUDIENCE = 'pacto-delivery-gate';
 /** Requests at the same time, and those that wait. */
 const LIMITS = { maxConcurrent: 64, maxQueued: 256, maxBytesInFlight: 32 * 1024 * 1024 };
 
@@ -62,13 +64,19 @@ export async function openApi(
     onRefusal: reportRefusals({ listener: 'api', clock, log }),
   });
   limitBodies(listener.app, createLimits(LIMITS), { clock });
-  if (callers !== undefined) registerVerdicts(listener.app, { verdicts: reconciler.verdicts, callers });
+  const callersFor = (audience: string): Callers =>
+    createCallers({ cluster, clock, cap: createReviewCap({ clock }), audiences: [audience] });
+  if (callers !== undefined) {
+    registerVerdicts(listener.app, { verdicts: reconciler.verdicts, callers });
+    const { gates } = reconciler;
+    if (gates !== undefined) {
+      const { registerGate } = await import('../reconcile/http/gate.ts');
+      registerGate(listener.app, { gates, callers: [callers, callersFor(GATE_AUDIENCE)] });
+    }
+  }
   registerEvents(listener.app, {
     sink: reconciler.events,
-    callers:
-      callers === undefined
-        ? undefined
-        : createCallers({ cluster, clock, cap: createReviewCap({ clock }), audiences: [EVENTS_AUDIENCE] }),
+    callers: callers === undefined ? undefined : callersFor(EVENTS_AUDIENCE),
     fluxKey: () => fluxKey?.value(),
     fluxToken: () => fluxToken?.value(),
     registryToken: () => registryToken?.value(),

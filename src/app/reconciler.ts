@@ -70,6 +70,7 @@ function startWatchingReconciler(
   if (keeping !== undefined) writing.onTurn((leads) => keeping.turn(leads));
   return {
     ...answering({ config, parts, looking, sight, writing }),
+    ...(keeping === undefined ? {} : { gates: keeping.gates }),
     unsynced: () => sight.unsynced(),
     watches: () => [...sight.reflectors().map(watchFacts), ...(keeping?.watches() ?? [])],
     observe(metrics) {

@@ -47,7 +47,7 @@ export function startStages(
       report(kind, said);
     },
     isMissing: (kind) => missing.has(kind),
-    keeperAlive: leads,
+    keeperAlive: () => leader.isHeld(),
     onWake: (key) => keeper.wake(key),
   });
   const keeper = new StageKeeper({

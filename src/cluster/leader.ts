@@ -37,6 +37,8 @@ export interface LeaderOptions {
 export interface Leader {
   /** Whether a write may begin now. */
   leads(): boolean;
+  /** Whether anybody does, as far as is known: we, or who renewed the Lease within its time. */
+  isHeld(): boolean;
   /** Aborted when this term ends; undefined while somebody else leads. */
   term(): AbortSignal | undefined;
   /** Gives the Lease up, if held, so that the next one need not wait. */
@@ -71,6 +73,13 @@ class LeaseLeader implements Leader {
 
   leads(): boolean {
     return this.#term !== undefined && this.#options.clock.monotonic() < this.#renewedMs + RENEW_DEADLINE_MS;
+  }
+
+  isHeld(): boolean {
+    const observed = this.#observed;
+    if (this.leads()) return true;
+    if (observed === undefined || observed.holder === '' || observed.holder === this.#options.identity) return false;
+    return this.#options.clock.monotonic() < observed.atMs + observed.durationMs;
   }
 
   term(): AbortSignal | undefined {

@@ -56,6 +56,23 @@ function never(signal: AbortSignal | undefined): Promise<undefined> {
 }
 
 describe('leader', () => {
+  it('knows whether anybody holds the Lease, who leads and who waits alike', async () => {
+    const clock = new FakeClock();
+    const cluster = createMemoryCluster({ clock });
+    const first = candidate(clock, cluster, 'a');
+    await clock.advance(0);
+    const second = candidate(clock, cluster, 'b');
+    expect(second.leader.isHeld()).toBe(false);
+    await clock.advance(2_000);
+    expect([first.leader.isHeld(), second.leader.isHeld(), second.leader.leads()]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    await stop(clock, second, first);
+    expect(first.leader.isHeld()).toBe(false);
+  });
+
   it('leads alone, renews, and gives the Lease up when it stops', async () => {
     const clock = new FakeClock();
     const cluster = createMemoryCluster({ clock });

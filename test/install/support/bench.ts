@@ -55,6 +55,7 @@ export class Bench {
       clock: this.clock,
       leader: {
         leads: () => !this.term.signal.aborted,
+        isHeld: () => true,
         term: () => (this.term.signal.aborted ? undefined : this.term.signal),
         stop: () => Promise.resolve(),
       },
