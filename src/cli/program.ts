@@ -22,6 +22,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   certs: 'certificates for the listener',
   contract: 'show, pack and publish contracts',
   doctor: 'find out why something does not work',
+  gate: 'ask the delivery gate',
   generate: 'write manifests',
 };
 
@@ -100,6 +101,16 @@ const COMMANDS: readonly Entry[] = [
     path: ['doctor', 'token'],
     summary: 'say whether a ServiceAccount token names its node, and if not, why',
     load: () => import('./doctor-token.ts'),
+  },
+  {
+    path: ['gate', 'check'],
+    summary: 'say whether the gate of a Stage lets a release through',
+    load: () => import('./gate-check.ts'),
+  },
+  {
+    path: ['gate', 'explain'],
+    summary: 'say why the gate of a Stage decides as it does',
+    load: () => import('./gate-explain.ts'),
   },
   {
     path: ['generate', 'webhooks'],

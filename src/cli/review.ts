@@ -22,7 +22,8 @@ import { describeForKubectl, type Reviewed } from './kubectl-text.ts';
 import { readDocuments, type InputDocument } from './manifests.ts';
 import type { NativePolicies } from './native-policies.ts';
 import { addOutputOption, EXIT, plain, say, show, type ExitCode, type OutputFormat } from './output.ts';
-import { clockAt, parseNow } from './fixed-clock.ts';
+import { parseInstant } from './contract-options.ts';
+import { clockAt } from './fixed-clock.ts';
 import { addPolicyOptions, type PolicyOptions } from './policy-options.ts';
 import type { Decider } from './review-decider.ts';
 import { sayingLog } from './saying-log.ts';
@@ -40,8 +41,7 @@ interface Options extends PolicyOptions {
   readonly namespace?: string;
   readonly subresource?: string;
   readonly dryRun?: true;
-  /** Milliseconds since the Unix epoch. */
-  readonly now?: number;
+  readonly now?: Date;
   readonly output: OutputFormat;
 }
 
@@ -68,7 +68,7 @@ export function define(command: Command, around: Surroundings, finish: (code: Ex
     .option('-n, --namespace <namespace>', 'namespace of objects that name none (default: "default")')
     .option('--subresource <name>', 'for example status')
     .option('--dry-run', 'as a server-side dry-run asks')
-    .option('--now <time>', 'when it is, for what depends on it, such as the age of a verdict', parseNow);
+    .option('--now <time>', 'when it is, for what depends on it, such as the age of a verdict', parseInstant);
   addPolicyOptions(command);
   const given = addConfigOptions(command, ['cluster', ...RULE_SECTIONS]);
   addOutputOption(command);
@@ -195,7 +195,7 @@ interface Result {
 async function decideAll(work: Work, around: Surroundings): Promise<readonly Result[]> {
   const { createDecider } = await import('./review-decider.ts');
   const decider = await createDecider(work.config, work.cluster, {
-    clock: clockAt(around.clock, work.options.now),
+    clock: clockAt(around.clock, work.options.now?.getTime()),
     log: sayingLog(around),
   });
   const results: Result[] = [];
