@@ -1,8 +1,8 @@
 /** The health script for Argo CD (operator.md §15.2), run by a Lua interpreter without the string library, as there. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { LuaFactory, LuaLibraries } from 'wasmoon';
 import { parse } from 'yaml';
+import { healthBy, type Health } from './lua-health.ts';
 import { recordedStatuses, type RecordedStatus } from './recorded-statuses.ts';
 
 const KEY = 'resource.customizations.health.pacto.trianalab.io_Pacto';
@@ -13,45 +13,7 @@ const MANIFEST = parse(readFileSync('manifests/argocd/pacto-health.yaml', 'utf8'
 };
 const SCRIPT = MANIFEST.data[KEY] ?? '';
 
-interface Health {
-  readonly status: string;
-  readonly message: string;
-}
-
-/** A JSON value as Argo CD hands it to Lua: null is nothing, and lists begin at 1. */
-function lua(value: unknown): string {
-  if (value === null || value === undefined) return 'nil';
-  if (typeof value === 'string') {
-    return `"${[...Buffer.from(value)].map((byte) => `\\${String(byte).padStart(3, '0')}`).join('')}"`;
-  }
-  if (Array.isArray(value)) return `{${value.map(lua).join(',')}}`;
-  if (typeof value === 'object') {
-    return `{${Object.entries(value)
-      .map(([key, field]) => `[${lua(key)}]=${lua(field)}`)
-      .join(',')}}`;
-  }
-  return JSON.stringify(value);
-}
-
-const factory = new LuaFactory();
-
-async function healthOf(pacto: object, script = SCRIPT): Promise<Health> {
-  const engine = await factory.createEngine({ openStandardLibs: false });
-  try {
-    engine.global.loadLibrary(LuaLibraries.Base);
-    const said: unknown = await engine.doString(`
-      local obj = ${lua(pacto)}
-      local function health()
-        ${script}
-      end
-      local hs = health()
-      return hs.status .. "\\n" .. hs.message`);
-    const [status = '', message = ''] = String(said).split(/\n(.*)/s);
-    return { status, message };
-  } finally {
-    engine.global.close();
-  }
-}
+const healthOf = (pacto: object, script = SCRIPT): Promise<Health> => healthBy(script, pacto);
 
 const pactoWith = (status?: unknown, generation = 2): object => ({
   apiVersion: 'pacto.trianalab.io/v1alpha1',

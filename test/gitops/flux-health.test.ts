@@ -2,20 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { DYN, type CelType } from '../../src/policies/cel/cel-type.ts';
-import { Cel } from '../../src/policies/cel/cel.ts';
-import { Budget, type Program } from '../../src/policies/cel/program.ts';
-import type { Value } from '../../src/policies/cel/values.ts';
 import { CONTRACT_STATUSES } from '../../src/policies/contract/status-ladder.ts';
+import { healthOf, type Expressions, type Health, type Judged } from './flux-expressions.ts';
 import { recordedStatuses } from './recorded-statuses.ts';
-
-interface Expressions {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly failed: string;
-  readonly current: string;
-  readonly inProgress?: string;
-}
 
 interface FluxKustomization {
   readonly spec: {
@@ -36,46 +25,6 @@ const COMPONENT = parse(readFileSync('manifests/flux/component/kustomization.yam
 };
 const EXPRESSIONS = PATCH.spec.healthCheckExprs[0] ?? { apiVersion: '', kind: '', failed: '', current: '' };
 
-const cel = new Cel();
-
-function programOf(expression: string): Program {
-  const variables = new Map<string, CelType>(
-    ['apiVersion', 'kind', 'metadata', 'spec', 'status'].map((name) => [name, DYN]),
-  );
-  const environment = cel.environment({
-    minor: 36,
-    mode: 'stored',
-    params: false,
-    authorizer: false,
-    variables,
-  });
-  const program = cel.compile(expression, environment, { returns: [{ kind: 'bool' }] });
-  if (!program.ok) throw new Error(program.error);
-  return program;
-}
-
-type Health = 'Failed' | 'Current' | 'InProgress' | 'error';
-
-interface Pacto {
-  readonly metadata: { readonly generation: number };
-  readonly status?: Readonly<Record<string, unknown>>;
-}
-
-/** In the order of Flux: the generation, then `failed`, then `current`; what errs is not yet healthy (operator.md §15.1). */
-function healthOf({ failed, current }: Expressions, pacto: Pacto): Health {
-  const seen = pacto.status?.['observedGeneration'];
-  if (seen !== undefined && seen !== pacto.metadata.generation) return 'InProgress';
-  const others = new Map(Object.entries(pacto) as [string, Value][]);
-  const answers = [failed, current].map((expression) => {
-    const evaluation = programOf(expression).evaluate({ others }, new Budget(10_000));
-    return 'value' in evaluation ? evaluation.value : 'error';
-  });
-  if (answers[0] === 'error') return 'error';
-  if (answers[0] === true) return 'Failed';
-  if (answers[1] === 'error') return 'error';
-  return answers[1] === true ? 'Current' : 'InProgress';
-}
-
 const WANTED: Readonly<Record<string, Health>> = {
   Compliant: 'Current',
   Reference: 'Current',
@@ -86,7 +35,7 @@ const WANTED: Readonly<Record<string, Health>> = {
   NotEvaluated: 'InProgress',
 };
 
-const pactoWith = (status?: Readonly<Record<string, unknown>>): Pacto => ({
+const pactoWith = (status?: Readonly<Record<string, unknown>>): Judged => ({
   metadata: { generation: 2 },
   ...(status !== undefined && { status }),
 });
