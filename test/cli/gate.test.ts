@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { FakeClock } from '../support/fake-clock.ts';
+import { until } from '../support/until.ts';
 import { fakeTerminal, runCommand, type Ran } from './run-command.ts';
 import { run } from '../../src/cli/program.ts';
 
@@ -53,12 +54,12 @@ describe('gate check', () => {
       ['gate', 'check', PROD, '--wait', '12s', '--cluster-directory', directory],
       terminal.around,
     );
-    let code: number | undefined;
-    void done.then((ended) => (code = ended));
-    for (let turn = 0; turn < 400 && code === undefined; turn++) {
-      await clock.advance(100);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await until('it waits', () => terminal.written.err.includes('waiting:') && clock.waiting > 0);
+    await clock.advance(5_000);
+    await until('it waits again', () => clock.waiting > 0);
+    await clock.advance(5_000);
+    await until('it waits for the rest', () => clock.waiting > 0);
+    await clock.advance(2_000);
     expect(await done).toBe(3);
     expect(terminal.written.err.match(/waiting: Wait \[STALE_NONCOMPLIANT\]/g)).toHaveLength(1);
     expect(terminal.written.out).toContain('Wait [STALE_NONCOMPLIANT]');
