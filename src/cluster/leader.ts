@@ -78,7 +78,8 @@ class LeaseLeader implements Leader {
   isHeld(): boolean {
     const observed = this.#observed;
     if (this.leads()) return true;
-    if (observed === undefined || observed.holder === '' || observed.holder === this.#options.identity) return false;
+    if (observed === undefined || observed.holder === '' || observed.holder === this.#options.identity)
+      return false;
     return this.#options.clock.monotonic() < observed.atMs + observed.durationMs;
   }
 
