@@ -7,7 +7,7 @@ import { leaseNamespaceOf } from './reconciler-settings.ts';
 import {
   APPROVAL,
   CONFIG_MAP,
-  DAEMON_SET,
+  DEPLOYMENT,
   ENDPOINT_SLICE,
   EVENT,
   GIT_REPOSITORY,
@@ -26,6 +26,7 @@ import {
   SERVICE,
   SERVICE_MONITOR,
   STAGE,
+  STATEFUL_SET,
   VALIDATING_WEBHOOK_CONFIGURATION,
   type Kind,
 } from '../cluster/kinds.ts';
@@ -114,7 +115,7 @@ function stageRules(): readonly PolicyRule[] {
     ...[STAGE, OPERATION, APPROVAL].map((kind) => rule(kind, follow)),
     ...[OCI_REPOSITORY, GIT_REPOSITORY, KUSTOMIZATION, HELM_RELEASE].map((kind) => rule(kind, follow)),
     // The template of the workload that a release runs, by name.
-    rule(DAEMON_SET, ['list']),
+    ...[DEPLOYMENT, STATEFUL_SET].map((kind) => rule(kind, ['get'])),
     ...[STAGE, OPERATION].map(({ group, resource }) =>
       rule({ group, resource: `${resource}/status` }, ['update']),
     ),

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../../clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import { DEPLOYMENT, DAEMON_SET, OPERATION, STAGE, STATEFUL_SET, type Kind } from '../../cluster/kinds.ts';
+import { DEPLOYMENT, OPERATION, STAGE, STATEFUL_SET, type Kind } from '../../cluster/kinds.ts';
 import type { KubeObject } from '../../cluster/objects.ts';
 import { GateError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
@@ -16,13 +16,13 @@ import type { EventRecorder } from '../event-recorder.ts';
 import { inSeconds } from '../stabilization.ts';
 import type { StageKey } from './gates.ts';
 import type { StageSight } from './stage-sight.ts';
-import { keepStage, type Kept, type Sighted } from './stage-status.ts';
+import { beginsToRun, keepStage, type Kept, type Sighted } from './stage-status.ts';
 
 export interface KeeperOptions {
   readonly sight: Pick<StageSight, 'keys' | 'sighted' | 'operation' | 'unsynced'>;
   /** Only writes of the leader. */
   readonly writes: Pick<Cluster, 'replaceStatus'>;
-  readonly reads: Pick<Cluster, 'list'>;
+  readonly reads: Pick<Cluster, 'get'>;
   readonly events: Pick<EventRecorder, 'say'>;
   readonly leads: () => boolean;
   readonly clock: Clock;
@@ -39,7 +39,8 @@ const JITTER = 0.1;
 const RETRY_MS = 1_000;
 /** Before everything is read a Stage would seem to have lost what it depends on. */
 const UNREAD_MS = 500;
-const WORKLOADS: readonly Kind[] = [DEPLOYMENT, STATEFUL_SET, DAEMON_SET];
+/** What a Pacto may name and the gate of workloads is asked about. */
+const WORKLOADS: readonly Kind[] = [DEPLOYMENT, STATEFUL_SET];
 
 export class StageKeeper {
   readonly #options: KeeperOptions;
@@ -108,7 +109,7 @@ export class StageKeeper {
     const found = sight.sighted(key);
     if (found === undefined) return this.#forget(key);
     if (found.world.stage.spec.suspend) return this.#forget(key);
-    const sighted = { ...found, templates: await this.#templates(found) };
+    const sighted = beginsToRun(found) ? { ...found, templates: await this.#templates(found) } : found;
     const kept = keepStage(sighted);
     const { object, world } = sighted;
     if (!isDeepStrictEqual(plain(object['status']), plain(kept.status)))
@@ -119,21 +120,14 @@ export class StageKeeper {
     this.#later(key, this.#waitFor(kept, clock.now()));
   }
 
-  /** Looked up where they are to be remembered: when the consumers may just have begun to run what the pointer names. */
-  async #templates({ world, pin }: Sighted): Promise<readonly TemplateHash[]> {
-    const { current } = world.stage.status;
+  /** Looked up once, by name: a list would make the API server wait for its own cache. */
+  async #templates({ world }: Sighted): Promise<readonly TemplateHash[]> {
     const target = at(world.pacto, 'spec', 'target');
     const name = at(target, 'workloadRef', 'name') ?? at(target, 'serviceName');
-    const isDue = pin !== undefined && (current === undefined || current.convergedAtMs === undefined);
     const kind = WORKLOADS.find((one) => one.kind === (at(target, 'workloadRef', 'kind') ?? DEPLOYMENT.kind));
-    if (!isDue || kind === undefined || typeof name !== 'string' || name === '') return [];
+    if (kind === undefined || typeof name !== 'string' || name === '') return [];
     const namespace = world.pacto?.metadata.namespace ?? '';
-    const { items } = await this.#options.reads.list(kind, {
-      namespace,
-      fieldSelector: `metadata.name=${name}`,
-      limit: 1,
-    });
-    const text = templateTextOf(items[0]);
+    const text = templateTextOf(await this.#options.reads.get(kind, { namespace, name }));
     return text === undefined ? [] : [{ kind: kind.kind, name, sha256: this.#options.sha256(text) }];
   }
 

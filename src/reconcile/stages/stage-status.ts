@@ -198,15 +198,27 @@ function proof(stage: Stage, own: DecisionInput['own'], sighted: Sighted): Proof
   };
 }
 
+/** Whether this look is the first that finds what the pointer names running: then its templates are remembered. */
+export function beginsToRun(sighted: Sighted): boolean {
+  const { current, ungated } = standing(sighted).status;
+  return current !== undefined && ungated === undefined && isConverging(current, sighted);
+}
+
 function withConvergence(current: StageCurrent, sighted: Sighted): StageCurrent {
-  const { consumers, source, pointer, templates, world } = sighted;
-  if (current.convergedAtMs !== undefined || pointer === undefined) return current;
-  const { digest } = current;
+  const { templates, world } = sighted;
+  return isConverging(current, sighted) ? { ...current, convergedAtMs: world.nowMs, templates } : current;
+}
+
+function isConverging(
+  { convergedAtMs, digest }: StageCurrent,
+  { consumers, source, pointer }: Sighted,
+): boolean {
+  if (convergedAtMs !== undefined || pointer === undefined) return false;
   const hasSource = pointer.field === 'ociDigest' || pointer.field === 'gitCommit';
-  const runs =
+  return (
     (!hasSource || isFetched(source, digest)) &&
-    consumers.every((consumer) => isApplied(consumer, { digest, field: pointer.field }));
-  return runs ? { ...current, convergedAtMs: world.nowMs, templates } : current;
+    consumers.every((consumer) => isApplied(consumer, { digest, field: pointer.field }))
+  );
 }
 
 /** Newest first, each once. */

@@ -55,6 +55,15 @@ describe('what a Stage runs', () => {
     expect(current.templates).toMatchObject([{ kind: 'Deployment', name: 'payments' }]);
   });
 
+  it('asks for the workload once, when it begins to run', async () => {
+    const world = await worldWith();
+    await world.pass(5 * MINUTE_MS);
+    expect(world.asked).toEqual([]);
+    await world.runs(OLD);
+    await world.pass(5 * MINUTE_MS);
+    expect(world.asked).toEqual(['Deployment payments']);
+  });
+
   it.each([
     ['a source that is not ready', OCI_REPOSITORY],
     ['a consumer that is not ready', KUSTOMIZATION],

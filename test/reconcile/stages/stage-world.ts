@@ -31,6 +31,8 @@ export class World {
   readonly sight: StageSight;
   readonly keeper: StageKeeper;
   leads = true;
+  /** What the keeper read beside its watches. */
+  readonly asked: string[] = [];
 
   constructor(promoter?: string) {
     const { clock, cluster } = this;
@@ -50,7 +52,12 @@ export class World {
     this.keeper = new StageKeeper({
       sight: this.sight,
       writes: cluster,
-      reads: cluster,
+      reads: {
+        get: (kind, name, options) => {
+          this.asked.push(`${kind.kind} ${name.name}`);
+          return cluster.get(kind, name, options);
+        },
+      },
       events: new EventRecorder({ cluster, clock, kind: STAGE, component: 'pacto-gate', onError: throws }),
       leads: () => this.leads,
       clock,
